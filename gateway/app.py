@@ -12,7 +12,7 @@ from agent.formats.addresses import AddressRules
 from agent.media.reader import Reader
 from agent.media.store import Store
 from agent.tools.base import Tool
-from gateway.assembly import Messaging, Scheduling, build_messaging, build_scheduling, share_work
+from gateway.assembly import Messaging, Scheduling, build_messaging, build_schedule, build_scheduling, share_work
 from gateway.commands.context import Services
 from gateway.commands.registry import all_commands
 from gateway.commands.runner import CommandRunner
@@ -37,6 +37,7 @@ from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
 from gateway.rpc.protocol import RpcHandler
 from gateway.scheduling.job_store import FILE
+from gateway.scheduling.targets import OwnerReports
 from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
 from gateway.store.database import OnLost
@@ -103,12 +104,13 @@ async def open_gateway(
             is_alone=not channels,
         )
         messaging = await build_messaging(core, opened)
-        scheduling = await build_scheduling(core, agents, opened, messaging)
+        schedule = build_schedule(core, opened, messaging)
         tasks = Tasks(core.database, core.clock, core.access, messaging.inbox, messaging.outbox, core.timeouts.task)
-        kernel = _kernel(core, agents, opened, messaging, scheduling, tasks, web_rules or AddressRules())
+        kernel = _kernel(core, agents, opened, messaging, schedule.reports, tasks, web_rules or AddressRules())
+        scheduling = await build_scheduling(kernel, core, schedule)
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
         parts = together([await stack.enter_async_context(opening(kernel)) for opening in openings])
-        scheduling.schedule.offer(*parts.jobs)
+        schedule.offer(*parts.jobs)
         intake = AttachmentIntake(
             opened.by_name,
             Store(home.state),
@@ -124,28 +126,22 @@ async def open_gateway(
         turns = await _build_turns(kernel, core, messaging, effects, parts, intake)
         services = _build_services(kernel, core, opened, messaging, scheduling, effects, turns, parts)
         router = Router(
-            core.database,
-            core.clock,
-            core.access,
-            agents.sessions,
-            messaging.inbox,
-            messaging.outbox,
+            kernel,
             turns,
             CommandRunner(commands, services),
             messaging.edited_messages,
             messaging.acknowledgement,
-            opened.by_name,
             core.background.spawn,
         )
         offer = EmbedderOffer(home, config, agents.by_name, agents.embedders, core.background)
-        operations |= all_operations(services, scheduling.schedule, offer, home)
+        operations |= all_operations(services, schedule, offer, home)
         operations |= {**opened.web_host.table(), **(process or {}), **parts.operations}
         yield Gateway(
             terminal=opened.terminal,
             web=opened.web_host if "web" in opened.by_name else None,
             operations=operations,
             sources=[*opened.sources, *map(SupervisedSource, parts.sources)],
-            schedule=scheduling.schedule,
+            schedule=schedule,
             router=router,
             turns=turns,
             outbox=messaging.outbox,
@@ -172,7 +168,7 @@ def _kernel(
     agents: OpenAgents,
     channels: OpenChannels,
     messaging: Messaging,
-    scheduling: Scheduling,
+    reports: OwnerReports,
     tasks: Tasks,
     web_rules: AddressRules,
 ) -> Kernel:
@@ -194,7 +190,7 @@ def _kernel(
         scope_work=core.scope_work,
         tasks=tasks,
         web_rules=web_rules,
-        reports=scheduling.schedule.reports,
+        reports=reports,
         secrets=core.secrets,
         page=lambda: channels.web_host.owners_url,
     )

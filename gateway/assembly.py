@@ -13,6 +13,7 @@ from gateway.factories import (
     summary_rules,
     tokens,
 )
+from gateway.kernel import Kernel
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import Inbox
@@ -66,56 +67,31 @@ class Scheduling:
     daily: DailySummary
 
 
-async def build_scheduling(core: Core, agents: OpenAgents, channels: OpenChannels, messaging: Messaging) -> Scheduling:
-    home, config, database, clock, access = core.home, core.config, core.database, core.clock, core.access
-    by_name, sessions, outbox = agents.by_name, agents.sessions, messaging.outbox
-    schedule = ScheduleService(
-        database,
-        clock,
-        home.workspace(config.agents[config.default_agent].workspace),
-        home.last_good_schedule,
-        outbox,
-        access,
+def build_schedule(core: Core, channels: OpenChannels, messaging: Messaging) -> ScheduleService:
+    config = core.config
+    return ScheduleService(
+        core.database,
+        core.clock,
+        core.home.workspace(config.agents[config.default_agent].workspace),
+        core.home.last_good_schedule,
+        messaging.outbox,
+        core.access,
         channels.by_name,
         schedule_rules(config, core.timeouts.tick),
     )
-    reports = schedule.reports
-    journaling = JournalRoutine(
-        clock,
-        sessions,
-        by_name,
-        [name for name, agent in config.agents.items() if agent.memory.journal],
-        core.scope_work,
-    )
-    daily = DailySummary(
-        database,
-        clock,
-        access,
-        outbox,
-        sessions,
-        by_name,
-        core.preferences,
-        schedule,
-        journaling,
-        core.scope_work,
-        summary_rules(config),
-    )
-    heartbeat = Heartbeat(
-        database,
-        clock,
-        outbox,
-        sessions,
-        by_name[config.default_agent],
-        core.ledger,
-        reports,
-        core.scope_work,
-        heartbeat_rules(config),
-    )
-    memory_tests = MemoryChecks(by_name, clock, home.memory_tests, reports.tell_owner)
+
+
+async def build_scheduling(kernel: Kernel, core: Core, schedule: ScheduleService) -> Scheduling:
+    config, clock = kernel.config, kernel.clock
+    wanted = [name for name, agent in config.agents.items() if agent.memory.journal]
+    journaling = JournalRoutine(clock, kernel.sessions, kernel.agents, wanted, kernel.scope_work)
+    daily = DailySummary(kernel, core.preferences, schedule, journaling, summary_rules(config))
+    heartbeat = Heartbeat(kernel, heartbeat_rules(config))
+    memory_tests = MemoryChecks(kernel.agents, clock, kernel.home.memory_tests, kernel.reports.tell_owner)
     own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
     schedule.offer(*own)
     core.zone.followers.append(schedule.follow_zone)
-    jobs = JobService(schedule, access, {*channels.by_name, *tokens(config)}, core.zone)
+    jobs = JobService(schedule, kernel.access, {*kernel.channels, *tokens(config)}, core.zone)
     return Scheduling(schedule, jobs, daily)
 
 

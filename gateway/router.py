@@ -8,15 +8,14 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
-from agent.clock import Clock, utc_stamp
+from agent.clock import utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence, said, translated
 from agent.languages.system_errors import again, cannot
 from channels.message import (
-    Channel,
     Event,
     InboundMessage,
     Migrated,
@@ -26,15 +25,13 @@ from channels.message import (
     UnreadableEvent,
 )
 from gateway.commands.runner import CommandRunner, ParsedCommand
+from gateway.kernel import Kernel
 from gateway.messages.active_work import EndedProcess
 from gateway.messages.edited import EditedMessages
-from gateway.messages.inbox import AdmittedMessage, Inbox
-from gateway.messages.outbox import Outbox
-from gateway.policy.access import Access, Admitted, ContextOnly, Ignored, Role, Unknown
-from gateway.policy.sessions import SessionPolicy
+from gateway.messages.inbox import AdmittedMessage
+from gateway.policy.access import Admitted, ContextOnly, Ignored, Role, Unknown
 from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.connection import Connection
-from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.turns.preview import Acknowledgement
 from gateway.turns.queue import TurnQueue
@@ -104,41 +101,29 @@ class Router:
 
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
-        access: Access,
-        sessions: SessionPolicy,
-        inbox: Inbox,
-        outbox: Outbox,
+        kernel: Kernel,
         turns: TurnQueue,
         commands: CommandRunner,
         edited_messages: EditedMessages,
         acknowledgement: Acknowledgement,
-        channels: Mapping[str, Channel],
         spawn: Spawn,
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._sessions = sessions
-        self._inbox = inbox
-        self._outbox = outbox
+        self._kernel = kernel
         self._turns = turns
         self._commands = commands
         self._rewording = edited_messages
         self._acknowledgement = acknowledgement
         self._rates = SenderRate()
-        self._channels = channels
         self._spawn = spawn
         self._told_of_disk: set[str] = set()
 
     async def resume(self, ended: Iterable[EndedProcess]) -> None:
         """Continues what `ended` processes left open. What came by a channel that is off waits for it."""
-        self._dispatch_known(await self._inbox.load(ended))
+        self._dispatch_known(await self._kernel.inbox.load(ended))
 
     def take_up(self, rows: Sequence[InboxRow]) -> None:
         """Dispatches messages that this process of several has claimed."""
-        self._dispatch_known(self._inbox.take_up(rows))
+        self._dispatch_known(self._kernel.inbox.take_up(rows))
 
     def _dispatch_known(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
@@ -147,7 +132,7 @@ class Router:
 
     def serves(self, row: InboxRow) -> bool:
         """False for what came by a channel that is off."""
-        return row.message.address.channel in self._channels
+        return row.message.address.channel in self._kernel.channels
 
     async def receive(self, events: Sequence[Event]) -> None:
         """Implements `channels.message.Receive`. Raises `StorageUnavailable` where nothing could be kept."""
@@ -170,7 +155,7 @@ class Router:
         if not arrivals and not unreadable:
             return
         try:
-            rows = await self._inbox.admit(self._with_turns(arrivals), unreadable)
+            rows = await self._kernel.inbox.admit(self._with_turns(arrivals), unreadable)
         except StorageUnavailable as error:
             await self._tell_of_disk(arrivals, error)
             raise
@@ -179,10 +164,10 @@ class Router:
             self._dispatch(row)
 
     async def _judge(self, message: InboundMessage) -> AdmittedMessage | None:
-        verdict = self._access.decide(message)
+        verdict = self._kernel.access.decide(message)
         match verdict:
             case Admitted():
-                route = self._sessions.route(message, verdict)
+                route = self._kernel.sessions.route(message, verdict)
                 too_often = verdict.role is Role.MEMBER and await self._is_too_often(message)
                 if too_often and message.due is not None:
                     return None  # the schedule offers it again
@@ -192,7 +177,7 @@ class Router:
             case ContextOnly() if message.answer_with:
                 self._turn_away(message, _NOT_LISTED)
             case ContextOnly():
-                route = self._sessions.route(message, None)
+                route = self._kernel.sessions.route(message, None)
                 return AdmittedMessage(message, str(route.session), overheard=True)
             case Unknown(asks):
                 if asks:
@@ -217,7 +202,7 @@ class Router:
     def _begins_turn(self, arrival: AdmittedMessage) -> bool:
         message = arrival.message
         waits = arrival.overheard or message.album or message.continues
-        waits = waits or self._inbox.is_shared or not self._turns.is_idle(arrival.session)
+        waits = waits or self._kernel.inbox.is_shared or not self._turns.is_idle(arrival.session)
         is_command = message.is_from_person and self._commands.find(message, _agent(arrival.session)) is not None
         return not waits and not is_command
 
@@ -227,7 +212,7 @@ class Router:
             self._spawn(self._told(message, text), f"turning away a command in {message.address}")
 
     async def _told(self, message: InboundMessage, sentence: Sentence) -> None:
-        channel = self._channels[message.address.channel]
+        channel = self._kernel.channels[message.address.channel]
         key = f"away:{message.address.channel}:{message.id}"
         text = await self._for_sender(message, sentence)
         try:
@@ -238,25 +223,25 @@ class Router:
     async def _for_sender(self, message: InboundMessage, sentence: Sentence) -> str:
         """The sentence in the language that the sender's chat has after the message."""
         language = await language_now(
-            self._database, chat_rows.language_after, message, self._clock.today().isoformat()
+            self._kernel.database, chat_rows.language_after, message, self._kernel.clock.today().isoformat()
         )
         return str(translated(language, sentence))
 
     async def _reword(self, edited: InboundMessage) -> None:
         """Updates a waiting message; if it was read, its sender is asked."""
-        if not await self._inbox.reword(edited) and isinstance(self._access.decide(edited), Admitted):
+        if not await self._kernel.inbox.reword(edited) and isinstance(self._kernel.access.decide(edited), Admitted):
             await self._rewording.offer(edited)
 
     async def _is_too_often(self, message: InboundMessage) -> bool:
-        rule = self._access.rule(message)
-        chat, sender, sent_at = self._access.chat_of(message), message.sender.id, message.sent_at
+        rule = self._kernel.access.rule(message)
+        chat, sender, sent_at = self._kernel.access.chat_of(message), message.sender.id, message.sent_at
         if rule is None or self._rates.allows(chat, sender, sent_at, rule.per_minute):
             return False
         if message.due is None and not message.answer_with and self._rates.should_tell(chat, sender, sent_at):
             key = f"rate:{message.address.channel}:{message.id}:{{}}"
             text = await self._for_sender(message, _TOO_OFTEN)
-            drafts = self._outbox.drafts(key, message.address, text, reply_to=message.platform_id)
-            await self._outbox.write(drafts)
+            drafts = self._kernel.outbox.drafts(key, message.address, text, reply_to=message.platform_id)
+            await self._kernel.outbox.write(drafts)
         return True
 
     def _dispatch(self, row: InboxRow) -> None:
@@ -267,15 +252,15 @@ class Router:
             self._acknowledgement.kept(row)
 
     async def _run_command(self, wanted: ParsedCommand, row: InboxRow) -> None:
-        for next_row in await self._commands.run(wanted, row, self._sessions.of_row(row)):
+        for next_row in await self._commands.run(wanted, row, self._kernel.sessions.of_row(row)):
             self._dispatch(next_row)
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
-        now, today = utc_stamp(self._clock.now()), self._clock.today().isoformat()
-        await self._database.run(chat_rows.spoke, message, now, today)  # before the answer, for its language
-        request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
+        now, today = utc_stamp(self._kernel.clock.now()), self._kernel.clock.today().isoformat()
+        await self._kernel.database.run(chat_rows.spoke, message, now, today)  # before the answer, for its language
+        request = self._kernel.access.new_request(message.address.channel, message.sender.id, message.sender.name)
         text = await self._for_sender(message, Sentence(_PAIRING, code=request.code))
-        drafts = self._outbox.drafts(
+        drafts = self._kernel.outbox.drafts(
             f"pair:{request.code}:{{}}", message.address, text, answer_with=message.answer_with
         )
 
@@ -283,28 +268,28 @@ class Router:
             access_rows.request(connection, request)
             outbox_rows.add(connection, drafts, now)
 
-        await self._database.run(write)
-        self._access.asked(request)
-        self._outbox.wake(drafts)
+        await self._kernel.database.run(write)
+        self._kernel.access.asked(request)
+        self._kernel.outbox.wake(drafts)
         log.info("%s asks for access (daybook pair list)", message.address)  # a log is shown to others: no code
 
     async def _migrate(self, event: Migrated) -> None:
         """Moves a chat's session, rules and waiting replies to its new id."""
         channel, old, new = event.old.channel, event.old.chat_id, event.new.chat_id
-        await self._database.run(inbox_rows.move_chat, channel, old, new)
-        self._access.chat_moved(channel, old, new)
-        self._outbox.wake_chat(event.new)
+        await self._kernel.database.run(inbox_rows.move_chat, channel, old, new)
+        self._kernel.access.chat_moved(channel, old, new)
+        self._kernel.outbox.wake_chat(event.new)
         log.info("%s has moved to %s", event.old, event.new)
 
     async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage], error: StorageUnavailable) -> None:
         """Reports a failing disk once for each chat and outage, directly: nothing can be stored."""
         for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
-            channel = self._channels.get(address.channel)
+            channel = self._kernel.channels.get(address.channel)
             if channel is None or str(address) in self._told_of_disk:
                 continue
             self._told_of_disk.add(str(address))
             text = said(
-                await language_now(self._database, chat_rows.language, address),
+                await language_now(self._kernel.database, chat_rows.language, address),
                 "I couldn't save your message: {why}. I'll get to it as soon as {again}.",
                 why=cannot(error),
                 again=again(error),

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.agent import Agent
 from agent.model.base import ModelError, Warmable
@@ -57,90 +57,75 @@ class Timeouts:
     """After a start, before a message is tried alone during which earlier processes died."""
 
 
+@dataclass(slots=True)
 class Gateway:
     """Everything, built and not yet running."""
 
-    def __init__(
-        self,
-        terminal: TerminalChannel,
-        web: GatewayWebHost | None,
-        operations: Mapping[str, RpcHandler],
-        sources: list[SupervisedSource],
-        schedule: ScheduleService,
-        router: Router,
-        turns: TurnQueue,
-        outbox: Outbox,
-        active_work: ActiveWork,
-        agents: Collection[Agent],
-        commands: BackgroundTasks,
-        housekeeping: Housekeeping,
-        workers: Sequence[Callable[[], Coroutine[object, object, None]]],
-        warm: list[Warmable],
-        timeouts: Timeouts,
-        shared: SharedWork | None,
-    ) -> None:
-        """`shared`: where other gateways serve the home too."""
-        self.terminal = terminal
-        self.web = web
-        self.operations = operations
-        self.schedule = schedule
-        self.sources = sources
-        self._router = router
-        self._turns = turns
-        self._outbox = outbox
-        self._workers = workers
-        self._active_work = active_work
-        self._agents = agents
-        self._commands = commands
-        self._housekeeping = housekeeping
-        self._warm = warm
-        self._timeouts = timeouts
-        self._shared = shared
-        self.leads = asyncio.Event() if shared is None else shared.leads
-        if shared is None:
+    terminal: TerminalChannel
+    web: GatewayWebHost | None
+    operations: Mapping[str, RpcHandler]
+    sources: list[SupervisedSource]
+    schedule: ScheduleService
+    router: Router
+    turns: TurnQueue
+    outbox: Outbox
+    active_work: ActiveWork
+    agents: Collection[Agent]
+    commands: BackgroundTasks
+    housekeeping: Housekeeping
+    workers: Sequence[Callable[[], Coroutine[object, object, None]]]
+    warm: list[Warmable]
+    timeouts: Timeouts
+    shared: SharedWork | None
+    """Where other gateways serve the home too."""
+    leads: asyncio.Event = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.leads = asyncio.Event() if self.shared is None else self.shared.leads
+        if self.shared is None:
             self.leads.set()
 
     def watched(self, seconds: float = SECONDS) -> AbstractContextManager[None]:
         """As `watching`, for the process that runs this gateway."""
-        return watching(self._active_work.stack, seconds, is_shared=self._shared is not None)
+        return watching(self.active_work.stack, seconds, is_shared=self.shared is not None)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Listens and answers until `stop` is set. Then takes no new messages, finishes or postpones turns, and
         delivers ready replies. Beside other gateways it listens only while it leads."""
         async with asyncio.TaskGroup() as group:
-            self._commands.group = group
-            workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
-            workers += [group.create_task(work()) for work in self._workers]
+            self.commands.group = group
+            workers = [group.create_task(self.turns.lanes.run()), group.create_task(self.outbox.run())]
+            workers += [group.create_task(work()) for work in self.workers]
             workers += [
                 group.create_task(
-                    agent.run(is_alone=self._shared is None), name=f"deferred work of {agent.settings.name}"
+                    agent.run(is_alone=self.shared is None), name=f"deferred work of {agent.settings.name}"
                 )
-                for agent in self._agents
+                for agent in self.agents
             ]
-            ended = await asyncio.to_thread(self._active_work.ended) if self._shared is None else ()
-            await asyncio.to_thread(self._active_work.begin)
-            if self._shared is None:
-                await self._router.resume(ended)
+            ended = await asyncio.to_thread(self.active_work.ended) if self.shared is None else ()
+            await asyncio.to_thread(self.active_work.begin)
+            if self.shared is None:
+                await self.router.resume(ended)
             else:
-                workers.append(group.create_task(self._shared.run(), name="shared work"))
+                workers.append(group.create_task(self.shared.run(), name="shared work"))
             warming = group.create_task(self._warm_up(), name="warm up")
             listening = group.create_task(self._listen(), name="listeners")
             await stop.wait()
             for task in (warming, listening):
                 task.cancel()
-            if self._shared is not None:
-                await self._shared.take_no_more()
+            if self.shared is not None:
+                await self.shared.take_no_more()
             await self._drain()
             for task in workers:
                 task.cancel()
-            self._commands.cancel()
+            self.commands.cancel()
 
     async def _listen(self) -> None:
         sources = [
             *(supervised for supervised in self.sources if supervised.failure is None),
             SupervisedSource(self.schedule),
         ]
-        receive = self._router.receive
+        receive = self.router.receive
         async with asyncio.TaskGroup() as group:
             for supervised in sources:
                 if supervised.source.name == _DISCORD:
@@ -158,21 +143,21 @@ class Gateway:
             for supervised in sources:
                 if supervised.source.name != _DISCORD:
                     group.create_task(supervised.run(receive), name=supervised.source.name)
-            group.create_task(self._housekeeping.run(), name="housekeeping")
+            group.create_task(self.housekeeping.run(), name="housekeeping")
 
     async def _drain(self) -> None:
-        await self._turns.hold()
-        timeouts = self._timeouts
-        await _within(timeouts.send, self._commands.idle())
-        if not await _within(timeouts.turn, self._turns.lanes.idle()):
-            self._turns.suspend()
-            await _within(timeouts.send, self._turns.lanes.idle())
-        await _within(timeouts.send, self._outbox.drained())
+        await self.turns.hold()
+        timeouts = self.timeouts
+        await _within(timeouts.send, self.commands.idle())
+        if not await _within(timeouts.turn, self.turns.lanes.idle()):
+            self.turns.suspend()
+            await _within(timeouts.send, self.turns.lanes.idle())
+        await _within(timeouts.send, self.outbox.drained())
 
     async def _warm_up(self) -> None:
-        if self._warm:
+        if self.warm:
             await asyncio.sleep(_WARM_UP_AFTER)
-        for model in self._warm:
+        for model in self.warm:
             try:
                 await model.warm_up()
             except ModelError as error:  # said again to who asks it

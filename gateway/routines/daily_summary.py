@@ -16,8 +16,7 @@ from datetime import date, datetime, time, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from agent.agent import Agent
-from agent.clock import Clock, utc_stamp
+from agent.clock import utc_stamp
 from agent.journal.open_items import OpenItem
 from agent.journal.summary import UpcomingJob, day_heading
 from agent.languages.codes import Language
@@ -27,10 +26,10 @@ from agent.languages.sentences import Sentence
 from agent.memory.scope import ScopeBusy
 from channels.message import Address, Button, ChatKind, DueJob
 from gateway.i18n import one_line
-from gateway.messages.outbox import Outbox
-from gateway.policy.access import Access, Role
+from gateway.kernel import Kernel
+from gateway.policy.access import Role
 from gateway.policy.preferences import OFF, Preferences
-from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.policy.sessions import SessionRoute
 from gateway.recurrence import next_after, resolved
 from gateway.routines import daily_marks
 from gateway.routines.daily_marks import NOON
@@ -40,9 +39,7 @@ from gateway.scheduling.job import OWNER, Job, JobKind
 from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.targets import NoTarget, Target, Targets
 from gateway.store import chat_rows, outbox_rows
-from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons
-from gateway.store.scope_work import ScopeWork
 from gateway.turns.user_message import late_mark
 
 _INSTANT = timedelta(microseconds=1)
@@ -107,28 +104,16 @@ class _Name:
 class DailySummary:
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
-        access: Access,
-        outbox: Outbox,
-        sessions: SessionPolicy,
-        agents: Mapping[str, Agent],
+        kernel: Kernel,
         preferences: Preferences,
         schedule: ScheduleService,
         journaling: JournalRoutine,
-        scope_work: ScopeWork,
         rules: SummaryRules,
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._access = access
-        self._outbox = outbox
-        self._sessions = sessions
-        self._agents = agents
+        self._kernel = kernel
         self._preferences = preferences
         self._schedule = schedule
         self._journaling = journaling
-        self._scope_work = scope_work
         self._rules = rules
         self._one_at_a_time = asyncio.Lock()
 
@@ -137,9 +122,9 @@ class DailySummary:
     async def built_ins(self) -> Sequence[BuiltIn]:
         """The job of the configured targets, and a job for each chat that chose a time of its own."""
         times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
-        now = self._clock.now()
+        now = self._kernel.clock.now()
         firsts = {target: daily_marks.first_since(now, at) for target, at in (times | self._own_times()).items()}
-        await self._database.run(daily_marks.begin, firsts)
+        await self._kernel.database.run(daily_marks.begin, firsts)
         usual = await self._usual()
         return (usual, *(self._built_in(chat, at) for chat, at in self._own_times().items()))
 
@@ -178,7 +163,7 @@ class DailySummary:
         return self._rules.at if any(target.address == address for target in found.values()) else None
 
     def _name(self, address: Address) -> str:
-        return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
+        return str(replace(address, chat_id=self._kernel.access.first_chat_id(address.channel, address.chat_id)))
 
     def _marked_as(self, to: str) -> str:
         """The target's name in `daily_marks`: as configured."""
@@ -191,11 +176,11 @@ class DailySummary:
         before = next((to for to, target in usual if target.address == address), chat)
         await self._preferences.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
         if at is None:
-            await self._database.run(daily_marks.drop, chat)
+            await self._kernel.database.run(daily_marks.drop, chat)
             self._schedule.withdraw(summary_of(chat))
         else:
-            first = daily_marks.first_since(self._clock.now(), at)
-            await self._database.run(daily_marks.inherit, chat, before, first)
+            first = daily_marks.first_since(self._kernel.clock.now(), at)
+            await self._kernel.database.run(daily_marks.inherit, chat, before, first)
             self._schedule.offer(self._built_in(chat, at))
             if self._schedule.is_paused(summary_of(chat)):
                 await self._schedule.switch(summary_of(chat), enabled=True)
@@ -276,7 +261,7 @@ class DailySummary:
                     other = targets.find(chat)
                 except NoTarget:
                     continue
-                if other.kind is ChatKind.PRIVATE and self._access.is_owner(other.address.channel, other.person):
+                if other.kind is ChatKind.PRIVATE and self._kernel.access.is_owner(other.address.channel, other.person):
                     return True
         return False
 
@@ -285,10 +270,10 @@ class DailySummary:
     async def _deliver(self, name: str, target: Target, due: DueTime) -> bool:
         """Writes a day's summary into the outbox unless it is there; returns whether there was anything to report.
         `name` as in `daily_marks`. Raises `JobFailed`."""
-        message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
-        route = self._sessions.of(message)
+        message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._kernel.clock.now())
+        route = self._kernel.sessions.of(message)
         try:
-            async with self._scope_work.of(str(route.session)), self._one_at_a_time:
+            async with self._kernel.scope_work.of(str(route.session)), self._one_at_a_time:
                 return await self._write(name, target.address, route, due)
         except ScopeBusy as error:
             raise JobFailed(str(error)) from error
@@ -299,19 +284,23 @@ class DailySummary:
         before = [summary for day in days for summary in await self._names_of(address, day)]
         if (days[0], run) in ((summary.day, summary.run) for summary in before):
             return True
-        begun = self._clock.now()  # what is said while it is made is left to the next summary
-        since = await self._database.run(daily_marks.since, name)
-        since = since and self._clock.local(since)
+        begun = self._kernel.clock.now()  # what is said while it is made is left to the next summary
+        since = await self._kernel.database.run(daily_marks.since, name)
+        since = since and self._kernel.clock.local(since)
         told = await self._first_told(route, address, days, since)
         if (told.is_empty and not due.by_hand) or told.basis in (summary.basis for summary in before):
             return False
-        text = f"{told.text}\n\n{late_mark(due.moment, self._clock.now(), told.language)}" if due.late else told.text
+        text = (
+            f"{told.text}\n\n{late_mark(due.moment, self._kernel.clock.now(), told.language)}"
+            if due.late
+            else told.text
+        )
         key = f"{self._key(address, days[0])}{run}:{told.basis}"
-        await self._outbox.cut(address, text)
-        drafts = self._outbox.drafts(f"{key}:{{}}", address, text, buttons=told.buttons)
-        end = datetime.combine(days[0] + timedelta(days=1), time(), self._clock.zone)
+        await self._kernel.outbox.cut(address, text)
+        drafts = self._kernel.outbox.drafts(f"{key}:{{}}", address, text, buttons=told.buttons)
+        end = datetime.combine(days[0] + timedelta(days=1), time(), self._kernel.clock.zone)
         until = begun if begun < end else end
-        await self._outbox.write(drafts, lambda connection: daily_marks.note_sent(connection, name, key, until))
+        await self._kernel.outbox.write(drafts, lambda connection: daily_marks.note_sent(connection, name, key, until))
         return True
 
     def _key(self, address: Address, day: date) -> str:
@@ -319,14 +308,16 @@ class DailySummary:
 
     async def _names_of(self, address: Address, day: date) -> Sequence[_Name]:
         prefix = self._key(address, day)
-        known = await self._database.run(outbox_rows.known_below, prefix)
+        known = await self._kernel.database.run(outbox_rows.known_below, prefix)
         found = [key.removeprefix(prefix).rsplit(":", 2) for key in known]
         return [_Name(day, parts[0], parts[1]) for parts in found if len(parts) == _PARTS]
 
     async def now(self, route: SessionRoute, address: Address) -> PreparedSummary:
         """The day so far; in the morning, where there is nothing yet, the day before."""
         async with self._one_at_a_time:
-            return await self._first_told(route, address, summarized_days(DueTime(self._clock.now(), by_hand=True)))
+            return await self._first_told(
+                route, address, summarized_days(DueTime(self._kernel.clock.now(), by_hand=True))
+            )
 
     async def _first_told(
         self, route: SessionRoute, address: Address, days: Sequence[date], since: datetime | None = None
@@ -352,10 +343,10 @@ class DailySummary:
         except OSError as error:
             log.error("the summary for %s has no journal: %s", address, error)
         coming = await self._coming(route, address, day + timedelta(days=1))
-        language = await self._database.run(chat_rows.language, address)
-        summary = await self._agents[session.agent].summary(session, scope, day, coming, since, language)
+        language = await self._kernel.database.run(chat_rows.language, address)
+        summary = await self._kernel.agents[session.agent].summary(session, scope, day, coming, since, language)
         if summary is None:
-            said = day_in(language, day, self._clock.today())
+            said = day_in(language, day, self._kernel.clock.today())
             nothing = LANGUAGES[language].chat.nothing_said.format(day=said)
             return PreparedSummary(nothing, language, f"{_NOTHING}-{day.isoformat()}", is_empty=True)
         return PreparedSummary(summary.text, summary.language, summary.basis, _buttons(summary.open))
@@ -367,7 +358,7 @@ class DailySummary:
         if route.is_private and route.role is Role.OWNER:
             targets = await self._schedule.reports.targets()
             to |= {OWNER, *map(str, targets.of_owner())}
-        jobs, zone = list(self._schedule.jobs.values()), self._clock.zone
+        jobs, zone = list(self._schedule.jobs.values()), self._kernel.clock.zone
         found = await asyncio.to_thread(agenda, jobs, to, day, zone)
         return [UpcomingJob(f"{due:%H:%M}", one_line(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
 

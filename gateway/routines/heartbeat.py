@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agent.agent import Agent
-from agent.clock import Clock, utc_stamp
+from agent.clock import utc_stamp
 from agent.heartbeat import PURPOSE
 from agent.memory.files import FileError
 from agent.memory.scope import ScopeBusy
 from agent.model.base import ModelError
 from channels.message import DueJob
-from gateway.messages.outbox import Outbox
-from gateway.policy.sessions import SessionPolicy
+from gateway.kernel import Kernel
 from gateway.scheduling.builtins import HEARTBEAT, BuiltIn, DueTime, JobFailed, JobOutcome, beating
 from gateway.scheduling.job import OWNER
-from gateway.scheduling.targets import NoTarget, OwnerReports
+from gateway.scheduling.targets import NoTarget
 from gateway.store import outbox_rows
-from gateway.store.database import Database
-from gateway.store.scope_work import ScopeWork
-from gateway.store.usage import UsageLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +30,11 @@ class HeartbeatRules:
 class Heartbeat:
     def __init__(
         self,
-        database: Database,
-        clock: Clock,
-        outbox: Outbox,
-        sessions: SessionPolicy,
-        agent: Agent,
-        ledger: UsageLedger,
-        reports: OwnerReports,
-        scope_work: ScopeWork,
+        kernel: Kernel,
         rules: HeartbeatRules,
     ) -> None:
-        self._database = database
-        self._clock = clock
-        self._outbox = outbox
-        self._sessions = sessions
-        self._agent = agent
-        self._ledger = ledger
-        self._reports = reports
-        self._scope_work = scope_work
+        self._kernel = kernel
+        self._agent = kernel.agents[kernel.default_agent]
         self._rules = rules
 
     @property
@@ -68,26 +50,26 @@ class Heartbeat:
     async def _run_for(self, to: str, due: DueTime) -> JobOutcome:
         """Sends what there is to say in a chat, from the memory that its people may see."""
         key = f"heartbeat:{utc_stamp(due.moment)}{'' if to == OWNER else f':{to}'}"
-        if await self._database.run(outbox_rows.is_known, f"{key}:0"):
+        if await self._kernel.database.run(outbox_rows.is_known, f"{key}:0"):
             return JobOutcome()
         if await self._is_spent():
             return JobOutcome(silent=True, note="today's budget is used up")
         try:
-            target = (await self._reports.targets()).find(to)
-            message = target.message("", "", DueJob(HEARTBEAT, due.moment), self._clock.now())
-            route = self._sessions.of(message)
-            async with self._scope_work.of(str(route.session)):
+            target = (await self._kernel.reports.targets()).find(to)
+            message = target.message("", "", DueJob(HEARTBEAT, due.moment), self._kernel.clock.now())
+            route = self._kernel.sessions.of(message)
+            async with self._kernel.scope_work.of(str(route.session)):
                 said = await self._agent.heartbeat(route.session, route.scope)
         except (NoTarget, ModelError, FileError, ScopeBusy) as error:
             raise JobFailed(str(error)) from error
         if not said:
             return JobOutcome(silent=True, note="the list is empty" if said is None else "")
-        await self._outbox.cut(target.address, said)
-        await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", target.address, said))
+        await self._kernel.outbox.cut(target.address, said)
+        await self._kernel.outbox.write(self._kernel.outbox.drafts(f"{key}:{{}}", target.address, said))
         return JobOutcome()
 
     async def _is_spent(self) -> bool:
         limit = self._rules.daily_budget
         if limit is None:
             return False
-        return sum(total.cost for total in await self._ledger.sums(1) if total.purpose == PURPOSE) >= limit
+        return sum(total.cost for total in await self._kernel.ledger.sums(1) if total.purpose == PURPOSE) >= limit
