@@ -98,3 +98,13 @@ def test_nothing_names_the_folder_of_a_feature_but_the_list() -> None:
                 continue
             names = [f"features.{name}" for name in NAMES if f"features.{name}" in file.read_text(encoding="utf-8")]
             assert not names, file
+
+
+def test_no_test_of_the_kernel_imports_a_feature() -> None:
+    """Stories (`tests/flows`) and the recorded surface are of everything."""
+    of_everything = [ROOT / "tests" / name for name in ("gateway/features", "flows", "recorded", "strength.py")]
+    for file in (ROOT / "tests").rglob("*.py"):
+        if any(file.is_relative_to(path) for path in of_everything):
+            continue
+        text = file.read_text(encoding="utf-8")
+        assert not [name for name in NAMES if f"gateway.features.{name} " in text or f"features.{name}." in text], file

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from agent.clock import Clock
 from agent.formats import http, network
-from agent.media.reader import Reader
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Model, ModelError, TryLater
 from agent.model.openai.model import OpenAIModel
@@ -23,10 +22,6 @@ from channels.discord.client import ClientOptions, DiscordClient
 from channels.discord.rate_limit import GlobalRateLimit
 from channels.message import SourceFailed
 from channels.telegram.api import NeverSent, connect
-from gateway.features.mcp.remote import LimitingTransport, http_client
-from gateway.features.mcp.values import RemoteLaunch
-from gateway.features.web_tools.fetch import Fetcher
-from gateway.features.web_tools.page import PageUnavailable
 from tests.agent.model.asking import events_of, refused, request
 
 _AWAY = "http://model.invalid"
@@ -139,10 +134,6 @@ async def test_every_other_client_names_the_certificates(monkeypatch: pytest.Mon
     async with http.open_session("") as session:
         with pytest.raises(http.Unreachable, match="SSL_CERT_FILE"):
             await http.post(session, "https://elsewhere.invalid", 5.0, connect=5.0, json={})
-    with pytest.raises(PageUnavailable, match="SSL_CERT_FILE"):
-        await Fetcher(Reader(1000, 10)).page("https://elsewhere.example")
-    with pytest.raises(network.BadEnvironment, match="SSL_CERT_FILE"):
-        http_client(RemoteLaunch("https://elsewhere.invalid", {}), LimitingTransport())
     assert "SSL_CERT_FILE" in channels_network.certificates_problem()
 
 

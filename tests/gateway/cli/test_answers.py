@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from agent.languages.codes import Language
+from tests.fakes import mcp_server
 from tests.gateway.cli.test_languages import LANGUAGES, english, in_terminal
-from tests.gateway.features.mcp.conftest import PROGRAM
 
 NAMES = (
     "owner",
@@ -92,7 +92,7 @@ def test_an_empty_home_answers_in_the_terminals_language(
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_home_with_data_answers_in_the_terminals_language(tmp_path: Path, language: Language) -> None:
     home = tmp_path / "home"
-    here = [sys.executable, str(PROGRAM), str(tmp_path / "log")]
+    here = [sys.executable, mcp_server.__file__, str(tmp_path / "log")]
     servers = {
         "good": {"command": here, "tools": ["look"]},
         "bad": {"command": [*here, "refuses"]},

@@ -1,5 +1,5 @@
 """Whatever the command line shows is said in a language: no text of ours reaches a person as it stands in the code.
-So are the texts of imports, and what keeps a command from reaching the gateway."""
+So are the texts of features, and what keeps a command from reaching the gateway."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway import cli, terminal
-from gateway.features import imports
+from gateway import cli, features, terminal
 from gateway.rpc import client
 
-FOLDERS = [Path(one.__file__).parent for one in (cli, terminal, imports)]
-FILES = [*(file for folder in FOLDERS for file in sorted(folder.glob("*.py"))), Path(client.__file__)]
+FOLDERS = [Path(one.__file__).parent for one in (cli, terminal, features)]
+FILES = [*(file for folder in FOLDERS for file in sorted(folder.rglob("*.py"))), Path(client.__file__)]
 SHOWS = frozenset(
     {"echo", "secho", "prompt", "confirm", "is_confirmed", "progressbar", "print_table"}
     | {"ClickException", "UsageError", "BadParameter", "CommandFailed", "Misconfigured", "OperationError"}

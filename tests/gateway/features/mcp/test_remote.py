@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.formats.network import BadEnvironment
 from gateway.features.mcp.config import RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
+from gateway.features.mcp.remote import LimitingTransport, http_client
 from gateway.features.mcp.servers import ManagedServer, McpServers
-from gateway.features.mcp.values import McpFailure
+from gateway.features.mcp.values import McpFailure, RemoteLaunch
 from tests.fakes.mcp_http import KEY, FakeMcpHttp
 
 
@@ -103,3 +105,9 @@ async def test_its_own_words_for_an_error_are_told(http: FakeMcpHttp, servers: M
     with pytest.raises(McpFailure, match="far refused the call") as caught:
         await remote(servers, http.url).call("nothing", {})
     assert caught.value.said == "Unknown tool: nothing"
+
+
+def test_certificates_that_are_gone_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone"))
+    with pytest.raises(BadEnvironment, match="SSL_CERT_FILE"):
+        http_client(RemoteLaunch("https://elsewhere.invalid", {}), LimitingTransport())

@@ -7,6 +7,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -297,3 +298,9 @@ async def test_a_page_that_breaks_parsers_is_read_or_refused() -> None:
             except PageUnavailable:
                 continue
             assert len(found.text) <= 100_000
+
+
+async def test_certificates_that_are_gone_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone"))
+    with pytest.raises(PageUnavailable, match="SSL_CERT_FILE"):
+        await Fetcher(Reader(1000, 10)).page("https://elsewhere.example")
