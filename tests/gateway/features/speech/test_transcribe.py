@@ -14,7 +14,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from agent.media.sniff import Unreadable
-from gateway.features.speech.transcribe import Endpoint, Program, Transcriber
+from gateway.features.speech.transcribe import Endpoint, Program
+from gateway.turns.attachments import Transcriber
 from tests import forked
 
 
