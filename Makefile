@@ -46,6 +46,7 @@ check: .venv/check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vulture
+	$(BIN)/python -m tests.recorded.reference --check
 	@! test -x $(BIN)/hadolint || $(BIN)/hadolint Dockerfile
 
 wheel: .venv/check

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from agent.model.scripted import Call, Hold, ScriptedAnswer, ScriptedModel
 from channels.scripted import ScriptedChannel
-from gateway.commands.registry import all_commands
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 
 SECRET = "the safe's number is 7-3-9"
@@ -33,12 +31,6 @@ def sessions_to_press(daybook: Daybook, chat: str = "1") -> list[str]:
     """The conversations behind the buttons of the last message."""
     last = list(daybook.chat.standing(chat).values())[-1]
     return [button.data.removeprefix("/switch ") for row in last.buttons for button in row]
-
-
-def test_the_docs_list_every_command_and_no_other() -> None:
-    docs = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("## In the terminal")[0]
-    listed = set(re.findall(r"`/([a-z]+)", docs))
-    assert listed == {one.name for one in all_commands().menu}
 
 
 async def test_help_lists_what_this_chat_may_ask(daybook: Daybook) -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from gateway.config.reference import keys, markdown, sentences
-
-DOCS = Path(__file__).parents[3] / "docs"
+from gateway.config.reference import keys, sentences
 
 
 def test_every_key_has_its_sentence_and_no_other() -> None:
@@ -20,8 +16,3 @@ def test_keys_show_their_defaults_and_what_is_allowed() -> None:
     assert by_name["session.queue_cap"].default == "20"
     assert by_name["model.effort"].allowed == "`low`, `medium`, `high`, `xhigh`, `max`"
     assert by_name["session.queue"].allowed == ""  # the sentence names them
-
-
-def test_the_page_in_docs_is_what_the_schema_says() -> None:
-    written = (DOCS / "configuration.md").read_text("utf-8")
-    assert written == markdown(), "run `daybook config reference > docs/configuration.md`"
