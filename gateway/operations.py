@@ -142,6 +142,8 @@ class Operation:
     method: Callable[..., Awaitable[Json]]
     shown: Shown | None
     """None: the command line has no command for it, or makes one of its own."""
+    on_page: bool
+    """A person may do it on the page; what its views read is not asked for by name."""
 
     @property
     def help(self) -> str:
@@ -166,11 +168,11 @@ class Operation:
 _DECLARED: dict[Callable[..., Awaitable[Json]], Operation] = {}
 
 
-def operation(name: str, shown: Shown | None = None) -> Callable[[MethodT], MethodT]:
+def operation(name: str, shown: Shown | None = None, *, on_page: bool = False) -> Callable[[MethodT], MethodT]:
     """Declares a method as the operation `name`; the first paragraph of its docstring is the help of its command."""
 
     def declare(method: MethodT) -> MethodT:
-        _DECLARED[method] = Operation(name, method, shown)
+        _DECLARED[method] = Operation(name, method, shown, on_page)
         return method
 
     return declare
@@ -178,6 +180,10 @@ def operation(name: str, shown: Shown | None = None) -> Callable[[MethodT], Meth
 
 def operation_of(method: Callable[..., Awaitable[Json]]) -> Operation:
     return _DECLARED[method]
+
+
+def is_on_page(name: str) -> bool:
+    return any(operation.on_page for operation in _DECLARED.values() if operation.name == name)
 
 
 class OperationGroup:

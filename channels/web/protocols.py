@@ -26,8 +26,11 @@ class WebHost(Protocol):
 
     async def channels(self) -> Mapping[str, ChannelStatus]: ...
 
+    def offers(self, operation: str) -> bool:
+        """Whether a person may do that on the page."""
+
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
-        """Calls one of the gateway's operations; the page's views list which. Raises `ActionFailed`."""
+        """Calls one of the gateway's operations. Raises `ActionFailed`."""
 
     async def embedder(self, answer: str) -> object:
         """The state of the model for semantic search, as JSON. `answer`: `yes`, `no` or empty."""

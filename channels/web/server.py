@@ -29,7 +29,7 @@ from channels.web.record import ChatRecord, NotRecorded
 from channels.web.shell import ANSWER_PATH, drawn, login_answer, policy_at, shell, static_files
 from channels.web.texts import Refusal, accepted_by
 from channels.web.uploads import Uploads, shown_type
-from channels.web.views.registry import ACTIONS, BY_NAME, VIEWS
+from channels.web.views.registry import BY_NAME, VIEWS
 from channels.web.views.view import ActionFailed, View
 from channels.web.websocket import CLOSING, PageSockets
 
@@ -174,7 +174,7 @@ class WebServer:
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         operation = request.match_info["operation"]
-        if operation not in ACTIONS:
+        if not self._gateway.offers(operation):
             raise Refusal(HTTPStatus.NOT_FOUND, Sentence("The page can't do that."))
         try:
             result = await self._gateway.call(operation, await _parameters(request))

@@ -34,7 +34,7 @@ class ProcessOperations(OperationGroup):
         self._examining = asyncio.Lock()
         self._started = datetime.now(UTC).isoformat()
 
-    @operation("gateway.restart")
+    @operation("gateway.restart", on_page=True)
     async def restart(self) -> Json:
         """Restarts once the answers in progress are complete; answers as `gateway.started` does. A configuration with
         a mistake is refused, because no gateway would start with it."""
@@ -47,12 +47,12 @@ class ProcessOperations(OperationGroup):
         self._restart()
         return await self.started()
 
-    @operation("gateway.started")
+    @operation("gateway.started", on_page=True)
     async def started(self) -> Json:
         """`{started}`: the moment of this start. A restart is over once it differs."""
         return {"started": self._started}
 
-    @operation("doctor.run")
+    @operation("doctor.run", on_page=True)
     async def examine(self) -> Json:
         """Runs `daybook doctor`: `[{check, ok, message, fix}]`, texts as of `parts`. Takes some seconds."""
         async with self._examining:
@@ -62,7 +62,7 @@ class ProcessOperations(OperationGroup):
             for finding in found
         ]
 
-    @operation("log.tail")
+    @operation("log.tail", on_page=True)
     async def log(self, lines: Annotated[int, Field(ge=1)] = _USUAL_LINES) -> Json:
         """The newest lines of the log, as `[text]`; there are no secrets in it."""
         try:

@@ -91,7 +91,7 @@ class EmbedderOffer(OperationGroup):
         self._problem = ""
         self._most = 0
 
-    @operation("memory.embedder")
+    @operation("memory.embedder", on_page=True)
     async def operate(self, answer: OfferAnswer = "") -> Json:
         """`{state, text, done, of}`. State: `offered` (`text` asks, `size` is in MB), `fetching`, `failed`
         (`text` says why), `embedding` (`done` of `of` texts) or "". Answer: `yes`, `no`, or `use` for a model that was

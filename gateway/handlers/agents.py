@@ -79,14 +79,14 @@ class SessionOperations(OperationGroup):
         """Save a conversation as Markdown."""
         return await self.show(id)
 
-    @operation("sessions.rename")
+    @operation("sessions.rename", on_page=True)
     async def rename(self, id: SessionName, title: Annotated[str, Argument("[NEW TITLE]", many=True)]) -> Json:
         """Give a conversation a title; without one, it is called by its first message again."""
         agent, info = await self._find(id)
         await _or_operation_error(agent.rename(info.key, info.id, title))
         return _session_json(await agent.find(info.id, info.key))
 
-    @operation("sessions.archive")
+    @operation("sessions.archive", on_page=True)
     async def archive(self, id: SessionName, undo: Annotated[bool, Field(description="Take it back.")] = False) -> Json:
         """Put a conversation away: it is kept, and not listed."""
         agent, info = await self._find(id)

@@ -58,7 +58,7 @@ class FileOperations(OperationGroup):
             raise OperationError(Sentence("There is no file {path}.", path=path))
         return {"path": path, **_text_json(file)}
 
-    @operation("memory.write")
+    @operation("memory.write", on_page=True)
     async def write(self, path: Text, text: str, hash: str = "", agent: AgentName = "") -> Json:
         """Writes the file if it still has that hash (empty: a new file). Returns `{saved: true, hash}`, or `{saved:
         false, text, hash}` with what it says now."""

@@ -69,7 +69,7 @@ class HistoryOperations(OperationGroup):
         text = "\n\n".join(map(diff_text, edits)) if edits is not None else _FORGOTTEN
         return {**_change_json(change), "undone_by": change.undone_by, "diff": text}
 
-    @operation("memory.restore", shown="message")
+    @operation("memory.restore", shown="message", on_page=True)
     async def restore(self, id: Id) -> Json:
         """Undo a change; anything written since is kept.
 

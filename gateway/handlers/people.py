@@ -44,7 +44,7 @@ class PeopleOperations(OperationGroup):
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    @operation("pair.list", shown=_PEOPLE)
+    @operation("pair.list", shown=_PEOPLE, on_page=True)
     async def list(self) -> Json:
         """List open requests with their codes, and who is approved."""
         access = self.services.access
@@ -72,7 +72,7 @@ class PeopleOperations(OperationGroup):
         ]
         return waiting + known
 
-    @operation("pair.approve", shown="message")
+    @operation("pair.approve", shown="message", on_page=True)
     async def approve(self, code: Code) -> Json:
         """Approve the person who was given CODE."""
         try:
@@ -88,7 +88,7 @@ class PeopleOperations(OperationGroup):
             "message": _approved(person.name, account, is_owner=owner),
         }
 
-    @operation("pair.decline")
+    @operation("pair.decline", on_page=True)
     async def decline(self, code: Code) -> Json:
         try:
             asked = await self.services.access.decline(code)
@@ -102,7 +102,7 @@ class PeopleOperations(OperationGroup):
             ),
         }
 
-    @operation("pair.revoke", shown="message")
+    @operation("pair.revoke", shown="message", on_page=True)
     async def revoke(self, id: Id) -> Json:
         """Stop answering ID, such as telegram:11111."""
         if not await self.services.pairing.revoke(id):
@@ -182,7 +182,7 @@ class PeopleOperations(OperationGroup):
             for approval in await self.services.approvals.listed()
         ]
 
-    @operation("approvals.answer")
+    @operation("approvals.answer", on_page=True)
     async def answer(self, id: Code, answer: Literal["yes", "always", "no"]) -> Json:
         """`{id, message}`, which says what was done."""
         approvals = self.services.approvals

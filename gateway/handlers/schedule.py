@@ -196,7 +196,7 @@ class ScheduleOperations(OperationGroup):
             "often": entry.is_often,
         }
 
-    @operation("schedule.add", shown="message")
+    @operation("schedule.add", shown="message", on_page=True)
     async def add(self, job: _NewJob) -> Json:
         """Add a job: TEXT is sent as it is, or with --kind prompt, the assistant does what it says.
 
@@ -206,7 +206,7 @@ class ScheduleOperations(OperationGroup):
         message = _with_next(Sentence("Added {id}.", id=receipt.job.id), receipt)
         return {**await self._row(receipt.job.id), "message": message}
 
-    @operation("schedule.remind")
+    @operation("schedule.remind", on_page=True)
     async def remind(self, text: Text) -> Json:
         """A reminder in the words of `/remind`, with the time at the beginning or the end; returns what `add` does."""
         try:
@@ -224,7 +224,7 @@ class ScheduleOperations(OperationGroup):
         when = when_.fields(phrase.time.when)
         return await self.add(_NewJob.read({"text": phrase.rest, "timezone": phrase.time.zone or None, **when}))
 
-    @operation("schedule.edit")
+    @operation("schedule.edit", on_page=True)
     async def edit(self, job: _ChangedJob) -> Json:
         """Changes text and time; what is empty stays. `seen`: `{text, when}` of the job when the person began; where it
         is another by now, nothing is changed. Returns the job and a `message`."""
@@ -242,26 +242,26 @@ class ScheduleOperations(OperationGroup):
             raise OperationError(why)
         return {**job.fields, **when_.fields(phrase.time.when)}
 
-    @operation("schedule.remove", shown="message")
+    @operation("schedule.remove", shown="message", on_page=True)
     async def remove(self, id: Id) -> Json:
         """Remove a job."""
         removed = await self._jobs.remove(OPERATOR, id)
         return {"id": removed.id, "message": Sentence("Removed {id}.", id=removed.id)}
 
-    @operation("schedule.pause", shown="message")
+    @operation("schedule.pause", shown="message", on_page=True)
     async def pause(self, id: Id) -> Json:
         """Pause a job."""
         paused = await self._jobs.switch(OPERATOR, id, enabled=False)
         return {**await self._row(paused.id), "message": Sentence("Paused {id}.", id=paused.id)}
 
-    @operation("schedule.resume", shown="message")
+    @operation("schedule.resume", shown="message", on_page=True)
     async def resume(self, id: Id) -> Json:
         """Resume a paused job."""
         resumed = await self._jobs.switch(OPERATOR, id, enabled=True)
         message = joined([Sentence("Resumed {id}.", id=resumed.id), _next(self._jobs.next_run(resumed))], " ")
         return {**await self._row(resumed.id), "message": message}
 
-    @operation("schedule.run", shown="message")
+    @operation("schedule.run", shown="message", on_page=True)
     async def run(self, id: Id) -> Json:
         """Run a job now, even if it is paused."""
         running = await self._jobs.run(OPERATOR, id)

@@ -111,7 +111,7 @@ class SetupOperations(OperationGroup):
         }
         return parts
 
-    @operation("setup.check")
+    @operation("setup.check", on_page=True)
     async def check(self, answers: _Answers) -> Json:
         """`{ok, refused, text, …}`, with what the part's server says; an answer that is not given is the
         one in force."""
@@ -138,7 +138,7 @@ class SetupOperations(OperationGroup):
                 offer = await self._embedder("")
                 return {"ok": True, "refused": False, **(offer if isinstance(offer, dict) else {})}
 
-    @operation("setup.apply")
+    @operation("setup.apply", on_page=True)
     async def apply(self, answers: _Answers) -> Json:
         """Writes the answers that are given; `{text}`."""
         if answers.part == "search":
@@ -152,7 +152,7 @@ class SetupOperations(OperationGroup):
             await self._zone.follow(config)
         return {"text": _RESTART}
 
-    @operation("zone.offer")
+    @operation("zone.offer", on_page=True)
     async def offer_zone(self, zone: Text, language: str = "") -> Json:
         """Takes zone and language of a browser: `{asks, there, there_time, here, here_time}`, names as people say them.
         Asks where nobody chose the zone of the clock and the two differ now or in half a year."""
@@ -187,7 +187,7 @@ class SetupOperations(OperationGroup):
             ],
         }
 
-    @operation("config.set")
+    @operation("config.set", on_page=True)
     async def set_key(self, key: Text, value: object) -> Json:
         """A text is read as it would be in YAML, null is the default; `{key, value, text}`. The zone
         is used at once, all else after a restart."""

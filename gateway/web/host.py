@@ -28,7 +28,7 @@ from channels.web.record import NotRecorded
 from channels.web.views.view import ActionFailed, NotOffered
 from gateway.config import WebConfig
 from gateway.home import Home, write_private
-from gateway.operations import OperationGroup, operation
+from gateway.operations import OperationGroup, is_on_page, operation
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError, Params, RpcHandler
 from gateway.store import outbox_rows
@@ -143,6 +143,9 @@ class GatewayWebHost(OperationGroup):
 
     async def channels(self) -> Mapping[str, ChannelStatus]:
         return {source.source.name: source.status for source in self._sources}
+
+    def offers(self, operation: str) -> bool:
+        return operation in self._operations and is_on_page(operation)
 
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
         if operation not in self._operations:

@@ -17,6 +17,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gateway.__main__ import main
+from gateway.operations import is_on_page
 from tests.fakes.anthropic_answers import JsonObject
 from tests.fakes.anthropic_rules import blocks_of
 from tests.flows.process import ROOT
@@ -180,13 +181,16 @@ def chat(story: Story) -> str:
 
 
 async def operations(story: Story) -> str:
-    """Names that the gateway's socket answers to, among all plain strings in its source."""
+    """Names that the gateway's socket answers to, among all plain strings in its source, and which of them a person may
+    call on the page."""
     texts = [file.read_text(encoding="utf-8") for file in sorted((ROOT / "gateway").rglob("*.py"))]
     names = sorted({name for text in texts for name in _NAME.findall(text)})
     answers = await _called(story, ["nonsense", *names])
     refused = answers[0]
     return "\n".join(
-        name for name, answer in zip(names, answers[1:], strict=True) if answer != refused.replace("nonsense", name)
+        f"{name} (page)" if is_on_page(name) else name
+        for name, answer in zip(names, answers[1:], strict=True)
+        if answer != refused.replace("nonsense", name)
     )
 
 

@@ -37,6 +37,4 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
     }
 
 
-VIEW = View(
-    "conversations", "Conversations", _read, frozenset({"sessions.rename", "sessions.archive"}), has_script=True
-)
+VIEW = View("conversations", "Conversations", _read, has_script=True)

@@ -100,20 +100,4 @@ def _week(week: JsonValue, jobs: Sequence[Mapping[str, JsonValue]]) -> Mapping[s
     return {**week, "days": days, "before": (first - length).isoformat(), "after": (first + length).isoformat()}
 
 
-VIEW = View(
-    "jobs",
-    "Reminders",
-    _read,
-    frozenset(
-        {
-            "schedule.add",
-            "schedule.edit",
-            "schedule.pause",
-            "schedule.remind",
-            "schedule.remove",
-            "schedule.resume",
-            "schedule.run",
-        }
-    ),
-    has_script=True,
-)
+VIEW = View("jobs", "Reminders", _read, has_script=True)

@@ -67,4 +67,4 @@ def _bar(report: JsonValue) -> Values:
     return {"parts": parts, "used": report["used"], "window": report["window"], "files": report["files"]}
 
 
-VIEW = View("memory", "Memory", _read, frozenset({"memory.write", "memory.restore"}), has_script=True)
+VIEW = View("memory", "Memory", _read, has_script=True)

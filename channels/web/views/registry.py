@@ -18,5 +18,3 @@ VIEWS: tuple[View, ...] = (
 )
 BY_NAME = {view.name: view for view in (*VIEWS, setup.VIEW)}
 """With the set-up, which other views show and no menu lists."""
-ACTIONS = frozenset[str]().union(*(view.actions for view in BY_NAME.values()))
-"""Operations that the page may call."""

@@ -16,4 +16,4 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
     }
 
 
-VIEW = View("settings", "Settings", _read, frozenset({"config.set"}), has_script=True)
+VIEW = View("settings", "Settings", _read, has_script=True)

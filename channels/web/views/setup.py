@@ -11,22 +11,4 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
     return {"setup": await call("setup.status", {})}
 
 
-VIEW = View(
-    "setup",
-    "Set-up",
-    _read,
-    frozenset(
-        {
-            "setup.check",
-            "setup.apply",
-            "zone.offer",
-            "gateway.restart",
-            "gateway.started",
-            "memory.embedder",
-            "pair.list",
-            "pair.approve",
-            "pair.decline",
-        }
-    ),
-    has_script=True,
-)
+VIEW = View("setup", "Set-up", _read, has_script=True)

@@ -16,5 +16,4 @@ async def _read(call: Call, query: Mapping[str, str]) -> Values:
     return {"status": await call("status", {}), "servers": servers}
 
 
-_LOGINS = frozenset({"mcp.servers", "mcp.link", "mcp.answer", "mcp.logout"})
-VIEW = View("status", "Status", _read, frozenset({"doctor.run", "log.tail"}) | _LOGINS, has_script=True)
+VIEW = View("status", "Status", _read, has_script=True)

@@ -2,7 +2,7 @@
 
 The shell (`templates/shell.html`) is the same at every address. Its script asks for `/view/NAME?…`, which answers with
 the template of that name, filled by `View.read`; `static/NAME.js`, where `has_script`, exports `mount(root, page)` and
-makes it work. What a person does goes to `/call/OPERATION`, which the view lists in `actions`.
+makes it work. What a person does goes to `/call/OPERATION`, if the gateway offers that operation to the page.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class View:
     """English; shown in the person's language."""
     read: Callable[[Call, Mapping[str, str]], Awaitable[Values]] | None = None
     """Takes the address's query. None: the chat, which the shell holds itself."""
-    actions: frozenset[str] = frozenset()
     has_script: bool = False
 
     @property

@@ -27,7 +27,7 @@ class McpOperations(OperationGroup):
         self._logins = logins
         self._default = default_agent
 
-    @operation("mcp.servers")
+    @operation("mcp.servers", on_page=True)
     async def servers(self) -> Json:
         """The servers of all agents: `[{agent, name, running, tools, login, login_host}]`."""
         return [
@@ -41,7 +41,7 @@ class McpOperations(OperationGroup):
             for agent, server in self._catalog.servers()
         ]
 
-    @operation("mcp.link")
+    @operation("mcp.link", on_page=True)
     async def link(self, name: Id, agent: AgentName = "") -> Json:
         """`{name, host, link, until}`, by which the owner logs in."""
         try:
@@ -62,7 +62,7 @@ class McpOperations(OperationGroup):
         except McpFailure as failure:
             raise _refused(failure) from failure
 
-    @operation("mcp.answer")
+    @operation("mcp.answer", on_page=True)
     async def answer(self, address: Text) -> Json:
         """As `mcp.login`; `address`: to which the browser was sent back."""
         try:
@@ -70,7 +70,7 @@ class McpOperations(OperationGroup):
         except McpFailure as failure:
             raise _refused(failure) from failure
 
-    @operation("mcp.logout")
+    @operation("mcp.logout", on_page=True)
     async def logout(self, name: Id, agent: AgentName = "") -> Json:
         """Forget the login at the server NAME.
 

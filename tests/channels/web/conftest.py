@@ -22,6 +22,8 @@ from tests.chromium import chromium  # noqa: F401  a fixture
 
 TOKEN = "a-token-that-nobody-guesses"
 MAIN = Address("web", "main")
+READ_BY_VIEWS = frozenset({"status", "usage", "schedule.list", "sessions.list", "memory.read"})
+"""Operations that a person does not call by name."""
 STATUS: Mapping[str, object] = {
     "gateways": [
         {
@@ -200,6 +202,9 @@ class House:
 
     async def channels(self) -> Mapping[str, ChannelStatus]:
         return self.states
+
+    def offers(self, operation: str) -> bool:
+        return operation in self.operations and operation not in READ_BY_VIEWS
 
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
         self.calls.append((operation, parameters))
