@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import nullcontext
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -204,11 +205,9 @@ class Agent:
     async def run_approved(self, scope: Scope, tool: Tool, arguments: Json, name: str) -> str:
         """Runs an approved call, once for each `name`. Raises `ToolError`."""
         try:
-            if tool.once is not None:
-                result = await (tool.once.approved or tool.once.run)(arguments, name)
-            else:
-                async with self._redaction_lock.writing(scope):
-                    result = await (tool.approved or tool.run)(arguments)
+            is_local = tool.outcome is None
+            async with self._redaction_lock.writing(scope) if is_local else nullcontext():
+                result = await (tool.approved or tool.run)(arguments, name)
         except ToolError as error:
             raise ToolError(self._secrets(str(error)), error.foreign, error.pictures) from error
         return self._secrets(result.text)

@@ -170,7 +170,7 @@ def _shown(index: MemoryIndex, scope: Scope, question: Question, room: int) -> s
     until = question.asked_on.isoformat()
 
     async def found() -> str:
-        return (await search.run({"query": question.text, "max_chars": room, "until": until})).text
+        return (await search.run({"query": question.text, "max_chars": room, "until": until}, "1")).text
 
     return asyncio.run(found())
 

@@ -274,23 +274,23 @@ class _Flush:
         try:
             if id in answer.invalid or answer.stop_reason == CUT:
                 raise ToolError("The input was cut or is not valid JSON; make it shorter.")
-            return result_block(id, await self._obeyed(str(call.get("name")), call.get("input")))
+            return result_block(id, await self._obeyed(str(call.get("name")), call.get("input"), id))
         except ToolError as refusal:
             return result_block(id, str(refusal), error=True)
 
-    async def _obeyed(self, name: str, given: Json) -> str:
+    async def _obeyed(self, name: str, given: Json, call: str) -> str:
         tool = self._tools.get(name)
         if tool is None:
             raise ToolError("Not now: only memory_append, memory_save of a new note and memory_update that adds.")
         await asyncio.to_thread(self._only_adds, name, given)
-        return await self._run(tool, given)
+        return await self._run(tool, given, call)
 
     @staticmethod
-    async def _run(tool: Tool, given: Json) -> str:
+    async def _run(tool: Tool, given: Json, call: str) -> str:
         try:
             if tool.effect is not None and await tool.effect(given) is not None:
                 raise ToolError("Not now: that needs the owner's yes.")
-            return (await tool.run(given)).text or "(nothing)"
+            return (await tool.run(given, call)).text or "(nothing)"
         except ToolError:
             raise
         except Exception as bug:

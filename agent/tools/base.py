@@ -101,36 +101,27 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """Runs a call whose effect leaves the machine, once."""
-
-    run: Callable[[Json, str], Awaitable[ToolResult]]
-    """As `Tool.run`, with the call's id, the same over restarts."""
-    fate: Callable[[str], Awaitable[ToolResult]]
-    """The result of a call that a restart interrupted, by its id."""
-    approved: Callable[[Json, str], Awaitable[ToolResult]] | None = None
-    """Replaces `run` after the owner's yes."""
-    begun: Callable[[str], Awaitable[str]] | None = None
-    """What an approved call has already begun, by its id; else empty."""
-
-
-@dataclass(frozen=True, slots=True)
 class Tool:
+    """A tool with an `outcome` is durable: its effect leaves the machine, so a call of an id takes effect once."""
+
     spec: ToolSpec
-    run: Callable[[Json], Awaitable[ToolResult]]
-    """Takes the model's input as it is; raises `ToolError`, any other exception is a bug."""
+    run: Callable[[Json, str], Awaitable[ToolResult]]
+    """Takes the model's input as it is, and the call's id, the same over restarts. Raises `ToolError`; any other
+    exception is a bug."""
     reads_only: bool = False
     """Calls may run side by side."""
     remembers: bool = False
     """Counts as a memory write."""
-    once: Once | None = None
-    """Replaces `run` for a call with an id."""
+    outcome: Callable[[str], Awaitable[ToolResult]] | None = None
+    """The result of a call that a restart interrupted, by its id."""
     writes_files: bool = False
     """Nothing is forgotten in the scope's files meanwhile, so it must end soon."""
     effect: Callable[[Json], Awaitable[Effect | None]] | None = None
     """The effect that a call would have; raises `ToolError`."""
-    approved: Callable[[Json], Awaitable[ToolResult]] | None = None
+    approved: Callable[[Json, str], Awaitable[ToolResult]] | None = None
     """Replaces `run` after the owner's yes."""
+    begun: Callable[[str], Awaitable[str]] | None = None
+    """What an approved call has already begun, by its id; else empty."""
     lasting: Callable[[Effect], Awaitable[str]] | None = None
     """Names all that a lasting yes to an effect is bound to, as it is now; None: no yes lasts."""
     is_offered: Callable[[], bool] = lambda: True

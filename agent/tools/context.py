@@ -26,7 +26,7 @@ from agent.search.results import Search
 from agent.settings import MemorySettings
 from agent.tools.base import Effect, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, in_text, is_of_others, of_others
-from agent.tools.schema import A, Arguments, spec, takes
+from agent.tools.schema import A, Arguments, checked, spec, takes
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,7 +89,7 @@ class ToolContext:
         effect: Callable[[ToolContext, A], Awaitable[Effect | None]] | None = None,
         approved: Work[A] | None = None,
     ) -> Tool:
-        def in_context(work: Work[A]) -> Callable[[Json], Awaitable[ToolResult]]:
+        def in_context(work: Work[A]) -> Callable[[Json, str], Awaitable[ToolResult]]:
             async def call(arguments: A) -> ToolResult:
                 try:
                     with self.author.writes(name) if self.author is not None else nullcontext():
@@ -111,7 +111,7 @@ class ToolContext:
             reads_only,
             remembers,
             writes_files=not reads_only,
-            effect=takes(model, look) if effect is not None else None,
+            effect=checked(model, look) if effect is not None else None,
             approved=in_context(approved) if approved is not None else None,
         )
 

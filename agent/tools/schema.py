@@ -91,11 +91,27 @@ def spec(name: str, description: str, model: type[Arguments]) -> ToolSpec:
     )
 
 
-def takes(model: type[A], work: Callable[[A], Awaitable[R]]) -> Callable[[Json], Awaitable[R]]:
-    async def run(given: Json) -> R:
+def takes(model: type[A], work: Callable[[A], Awaitable[R]]) -> Callable[[Json, str], Awaitable[R]]:
+    async def run(given: Json, _: str) -> R:
         return await work(read(given, model))
 
     return run
+
+
+def keyed(model: type[A], turn: str, act: Callable[[A, str], Awaitable[R]]) -> Callable[[Json, str], Awaitable[R]]:
+    """The `run` of a durable tool. `turn` and the call's id make the key by which `act` takes effect once."""
+
+    async def run(given: Json, call: str) -> R:
+        return await act(read(given, model), f"{turn}:{call}")
+
+    return run
+
+
+def checked(model: type[A], effect: Callable[[A], Awaitable[R]]) -> Callable[[Json], Awaitable[R]]:
+    async def look(given: Json) -> R:
+        return await effect(read(given, model))
+
+    return look
 
 
 def read(given: object, model: type[A]) -> A:

@@ -87,8 +87,8 @@ class ToolRunner:
             tool = self._tools.get(str(call["name"]))
             waits = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
             known = ToolResult(waits or INTERRUPTED)
-            if not waits and tool is not None and tool.once:
-                known = await tool.once.fate(str(call["id"]))
+            if not waits and tool is not None and tool.outcome is not None:
+                known = await tool.outcome(str(call["id"]))
             await self._record_result(call, known, error=True)
 
     async def close(self, calls: Iterable[Block], why: str) -> None:
@@ -158,9 +158,9 @@ class ToolRunner:
         if tool is None:
             raise ToolError(f"There is no tool {str(call['name'])[:100]!r}. There are: {', '.join(self._offered())}.")
         try:
-            arguments = call.get("input")
+            arguments, id = call.get("input"), str(call["id"])
             if tool.reads_only and tool.effect is None:
-                return await tool.run(arguments)
+                return await tool.run(arguments, id)
             found = taint(self._record.transcript, self._scope, self._record.turn, self._record.first)
             effect = await tool.effect(arguments) if tool.effect is not None else None
             if effect is not None:
@@ -168,7 +168,7 @@ class ToolRunner:
                 if judgement.asks:
                     await self._ask(tool, call, arguments, judgement)
             with provenance_of_writes(found.provenance(self._scope)):
-                return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
+                return await tool.run(arguments, id)
         except ToolError:
             raise
         except Exception as bug:

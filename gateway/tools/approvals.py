@@ -305,7 +305,7 @@ class Approvals:
             raise _Changed
         arguments: Json = load_json(pending.arguments)
         name = f"approved-{id}"
-        if tool.once is not None and tool.once.begun is not None and (known := await tool.once.begun(name)):
+        if tool.begun is not None and (known := await tool.begun(name)):
             return known  # what it names may have changed by what it did
         if pending.effect.kind in _FILES:
             try:

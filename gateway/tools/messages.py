@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -16,11 +15,10 @@ from agent.memory.files import decoded, inside, read_bytes, sha_of
 from agent.memory.paths import FileError
 from agent.memory.private_lines import private_line
 from agent.memory.scope import Scope
-from agent.model.base import Json
 from agent.silence import deliverable_text
-from agent.tools.base import GONE, Effect, EffectKind, Once, Tool, ToolError, ToolResult
+from agent.tools.base import GONE, Effect, EffectKind, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign, unique
-from agent.tools.schema import Arguments, OneOrSeveral, Text, read, spec, takes
+from agent.tools.schema import Arguments, OneOrSeveral, Text, checked, keyed, spec
 from channels.message import Address, OutboundFile
 from gateway.kernel import Kernel
 from gateway.policy.recipients import ChatDirectory, RecipientRefused, Recipients
@@ -57,14 +55,11 @@ class MessageTools:
         route = self._kernel.sessions.of_row(row)
         turn = f"send:{route.session}:{row.turn or user_message_id(row.message)}"
 
-        async def send(given: Json, call: str) -> ToolResult:
-            return ToolResult(await self._send(row, route, read(given, _SendMessage), f"{turn}:{call}"))
+        async def send(arguments: _SendMessage, key: str) -> ToolResult:
+            return ToolResult(await self._send(row, route, arguments, key))
 
-        async def send_unnamed(given: Json) -> ToolResult:
-            return await send(given, secrets.token_hex(8))
-
-        async def fate(call: str) -> ToolResult:
-            return ToolResult(_fate(await self._kernel.database.run(outbox_rows.delivery, f"{turn}:{call}")))
+        async def outcome(call: str) -> ToolResult:
+            return ToolResult(_outcome(await self._kernel.database.run(outbox_rows.delivery, f"{turn}:{call}")))
 
         async def effect(arguments: _SendMessage) -> Effect | None:
             return await self._effect(row, route, arguments)
@@ -73,9 +68,9 @@ class MessageTools:
         return (
             Tool(
                 spec("send_message", about, _SendMessage),
-                send_unnamed,
-                once=Once(send, fate),
-                effect=takes(_SendMessage, effect),
+                keyed(_SendMessage, turn, send),
+                outcome=outcome,
+                effect=checked(_SendMessage, effect),
             ),
         )
 
@@ -152,7 +147,7 @@ def _not_addressable(error: RecipientRefused) -> ToolError:
     return ToolError(str(error), unique(foreign("the name of a chat", name) for name in error.names))
 
 
-def _fate(delivery: Delivery) -> str:
+def _outcome(delivery: Delivery) -> str:
     if delivery.failed:
         return _NOT_DELIVERED.format(why=delivery.error)
     if delivery.waiting:

@@ -13,7 +13,7 @@ from agent.memory.private_lines import private_line
 from agent.memory.provenance import own_mark
 from agent.tools.base import Effect, EffectKind, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, in_text, unique
-from agent.tools.schema import Arguments, Text, spec, takes
+from agent.tools.schema import Arguments, Text, checked, spec, takes
 from channels.message import ChatKind
 from gateway.i18n import one_line
 from gateway.policy.access import Role
@@ -116,7 +116,7 @@ class ScheduleTools:
             Tool(
                 spec("schedule_add", _ADD, _ScheduleAdd),
                 takes(_ScheduleAdd, add),
-                effect=takes(_ScheduleAdd, adding),
+                effect=checked(_ScheduleAdd, adding),
             ),
             Tool(
                 spec("schedule_list", "List jobs and reminders with their ids and next runs.", Arguments),
@@ -126,7 +126,7 @@ class ScheduleTools:
             Tool(
                 spec("schedule_remove", "Remove a job or reminder.", _ScheduleRemove),
                 takes(_ScheduleRemove, remove),
-                effect=takes(_ScheduleRemove, removing),
+                effect=checked(_ScheduleRemove, removing),
             ),
         )
 

@@ -29,7 +29,7 @@ class Talk:
         self.written.append(path.relative_to(self.scope.folder).as_posix())
 
     async def call(self, name: str, /, **arguments: Json) -> str:
-        return (await self.tools[name].run(dict(arguments))).text
+        return (await self.tools[name].run(dict(arguments), "1")).text
 
     async def refused(self, name: str, /, **arguments: Json) -> str:
         with pytest.raises(ToolError) as refusal:

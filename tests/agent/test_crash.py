@@ -40,7 +40,7 @@ SCRIPT = textwrap.dedent(
         first = ScriptedAnswer("Counting.", (Call("count", {}, "a"), Call("count", {}, "b")))
         return (first, ScriptedAnswer("Counted."))[made]
 
-    async def count(_) -> str:
+    async def count(_, call) -> str:
         with (root / "counted").open("a") as file:
             file.write("x")
         done = (root / "counted").stat().st_size

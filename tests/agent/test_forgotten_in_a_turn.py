@@ -101,7 +101,7 @@ async def test_results_and_calls_that_may_hold_it_are_not_used(tmp_path: Path, r
     """The first call finds it, and while it looks the word is forgotten; the second one is to write it down."""
     talk = LongTalk(tmp_path)
 
-    async def look(given: Json) -> ToolResult:
+    async def look(given: Json, call: str) -> ToolResult:
         await forget(talk)
         return ToolResult(f"The boat lies in {WORD}")
 

@@ -197,14 +197,14 @@ def test_a_great_many_skills_stay_within_bounds(tmp_path: Path) -> None:
 async def test_a_text_is_read_when_it_is_needed(tmp_path: Path) -> None:
     teach(tmp_path, "report", "description: d\nrequires: {env: NO_SUCH_KEY}", "First gather, then write.")
     (tmp_path / "skills/report/example.txt").write_text("x")
-    text = (await reader(owner(tmp_path)).run({"name": "report"})).text
+    text = (await reader(owner(tmp_path)).run({"name": "report"}, "1")).text
     assert text.startswith("First gather, then write.") and "skills/report/example.txt" in text
     assert "missing: the environment variable NO_SUCH_KEY" in text
     with pytest.raises(ToolError, match="did you mean report"):
-        await reader(owner(tmp_path)).run({"name": "Reports"})
+        await reader(owner(tmp_path)).run({"name": "Reports"}, "1")
     teach(tmp_path, "report", "description: ''")
     with pytest.raises(ToolError, match="has no description"):
-        await reader(owner(tmp_path)).run({"name": "report"})
+        await reader(owner(tmp_path)).run({"name": "report"}, "1")
 
 
 async def test_invariant_08_others_know_only_of_skills_that_are_made_for_all_or_their_own(tmp_path: Path) -> None:
@@ -227,16 +227,16 @@ async def test_invariant_08_others_know_only_of_skills_that_are_made_for_all_or_
         refusals = []
         for name in ("taxes", "rules", "wrong", "taxe", "no-such", *(f"of-{of.id}" for of in scopes if of != scope)):
             with pytest.raises(ToolError) as refused:
-                await reader(scope).run({"name": name})
+                await reader(scope).run({"name": name}, "1")
             refusals.append(str(refused.value).replace(repr(name), "NAME"))
         listed = {"dice", "manners", "memory", f"of-{scope.id}"}
         for refusal in refusals:  # as of a skill that there is not, and naming none that is not listed
             assert refusal.startswith("there is no skill NAME; ") and "CANARY" not in refusal
             assert set(refusal.partition("there are: ")[2].split(", ")) == listed or "did you mean" in refusal
-        assert (await reader(scope).run({"name": "dice"})).text == "Take six sides."
-        assert (await reader(scope).run({"name": f"of-{scope.id}"})).text == f"Text of {scope.id}."
-        assert "MEMORY.md" in (await reader(scope).run({"name": "memory"})).text
-    assert "CANARY" in (await reader(owner(tmp_path)).run({"name": "taxes"})).text
+        assert (await reader(scope).run({"name": "dice"}, "1")).text == "Take six sides."
+        assert (await reader(scope).run({"name": f"of-{scope.id}"}, "1")).text == f"Text of {scope.id}."
+        assert "MEMORY.md" in (await reader(scope).run({"name": "memory"}, "1")).text
+    assert "CANARY" in (await reader(owner(tmp_path)).run({"name": "taxes"}, "1")).text
     assert "CANARY always" in prompt(owner(tmp_path)) and "Text of" not in prompt(owner(tmp_path))
 
 

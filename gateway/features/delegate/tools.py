@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.memory.provenance import own_mark
-from agent.model.base import Json
-from agent.tools.base import Once, Tool, ToolError, ToolResult
-from agent.tools.schema import Arguments, Text, read, spec
+from agent.tools.base import Tool, ToolError, ToolResult
+from agent.tools.schema import Arguments, Text, keyed, spec
 from gateway.kernel import FeatureParts, Kernel
 from gateway.policy.sessions import SessionPolicy
 from gateway.store.inbox_rows import InboxRow
@@ -57,17 +55,14 @@ class DelegateTools:
         session = str(self._sessions.of_row(row).session)
         turn = f"{session}:{row.turn or user_message_id(row.message)}"
 
-        async def delegate(given: Json, call: str) -> ToolResult:
-            return ToolResult(await self._begin(row, session, read(given, _Delegate).task, _id(turn, call)))
+        async def delegate(arguments: _Delegate, key: str) -> ToolResult:
+            return ToolResult(await self._begin(row, session, arguments.task, _id(key)))
 
-        async def delegate_unnamed(given: Json) -> ToolResult:
-            return await delegate(given, secrets.token_hex(8))
-
-        async def fate(call: str) -> ToolResult:
-            is_known = (await self._tasks.fate(row, _id(turn, call))).known
+        async def outcome(call: str) -> ToolResult:
+            is_known = (await self._tasks.fate(row, _id(f"{turn}:{call}"))).known
             return ToolResult(_WAS_BEGUN if is_known else _WAS_NOT_BEGUN)
 
-        return (Tool(spec("delegate", _ABOUT, _Delegate), delegate_unnamed, once=Once(delegate, fate)),)
+        return (Tool(spec("delegate", _ABOUT, _Delegate), keyed(_Delegate, turn, delegate), outcome=outcome),)
 
     async def _begin(self, row: InboxRow, session: str, text: str, id: str) -> str:
         if row.message.task is not None:
@@ -80,5 +75,5 @@ class DelegateTools:
             raise ToolError(_DISK) from error
 
 
-def _id(turn: str, call: str) -> str:
-    return hashlib.sha256(f"{turn}:{call}".encode()).hexdigest()[:12]
+def _id(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:12]

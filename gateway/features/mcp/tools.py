@@ -19,7 +19,7 @@ from agent.memory.scope import Scope
 from agent.model.base import Json
 from agent.model.tokens import estimate_tool
 from agent.session.outgoing import found_tools, host_of_server
-from agent.tools.base import Effect, EffectKind, EffectNote, Once, Outgoing, Tool, ToolError, ToolResult
+from agent.tools.base import Effect, EffectKind, EffectNote, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, visible
 from agent.tools.schema import Arguments, Text, spec, takes
 from gateway.features.mcp.catalog import CatalogEntry, McpCatalog, are_few, fitting, search
@@ -79,13 +79,10 @@ class McpTools:
     def _tool(self, entry: CatalogEntry, row: InboxRow, route: SessionRoute, finder: _Finder | None) -> Tool:
         turn = f"mcp:{route.session}:{row.turn or user_message_id(row.message)}"
 
-        async def run(given: Json) -> ToolResult:
-            raise ToolError("a call without an id is not made")
-
-        async def once(given: Json, call: str) -> ToolResult:
+        async def run(given: Json, call: str) -> ToolResult:
             return await self._call(entry, row, route, _arguments(given), f"{turn}:{call}")
 
-        async def fate(call: str) -> ToolResult:
+        async def outcome(call: str) -> ToolResult:
             known = await asyncio.to_thread(self._kept.outcome, f"{turn}:{call}")
             if known is None or not known.is_done:
                 return ToolResult(_NOT_MADE if known is None else _MAYBE)
@@ -98,9 +95,7 @@ class McpTools:
         def is_offered() -> bool:
             return finder is None or entry.name in finder.offered
 
-        return Tool(
-            entry.spec, run, once=Once(once, fate), effect=effect, is_offered=is_offered, server=entry.server.name
-        )
+        return Tool(entry.spec, run, outcome=outcome, effect=effect, is_offered=is_offered, server=entry.server.name)
 
     def _effect(self, entry: CatalogEntry, arguments: Mapping[str, Json]) -> Effect:
         """The first use of a tool, or of a tool that describes itself otherwise since, asks with its description. The

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from typing import Annotated
 
 from pydantic import Field
@@ -17,9 +16,9 @@ from agent.memory import files
 from agent.memory.files import sha_of
 from agent.memory.paths import FileError, inside
 from agent.memory.scope import Scope
-from agent.model.base import Json, Usage, UsageRecord
-from agent.tools.base import Effect, EffectKind, Once, Outgoing, Tool, ToolError, ToolResult
-from agent.tools.schema import Arguments, Text, read, spec, takes
+from agent.model.base import Usage, UsageRecord
+from agent.tools.base import Effect, EffectKind, Outgoing, Tool, ToolError, ToolResult
+from agent.tools.schema import Arguments, Text, checked, keyed, spec
 from gateway.features.pictures.painter import DrawnPicture, NotDrawn, Painter
 from gateway.kernel import Kernel
 from gateway.policy.sessions import SessionRoute
@@ -58,13 +57,10 @@ class PictureTools:
         route = self._kernel.sessions.of_row(row)
         turn = f"image:{route.session}:{row.turn or user_message_id(row.message)}"
 
-        async def make(given: Json, call: str) -> ToolResult:
-            return ToolResult(await self._make(painter, row, route, read(given, _MakeImage), f"{turn}:{call}"))
+        async def make(arguments: _MakeImage, key: str) -> ToolResult:
+            return ToolResult(await self._make(painter, row, route, arguments, key))
 
-        async def make_unnamed(given: Json) -> ToolResult:
-            return await make(given, secrets.token_hex(8))
-
-        async def fate(call: str) -> ToolResult:
+        async def outcome(call: str) -> ToolResult:
             is_known = await self._kernel.database.run(outbox_rows.is_known, f"{turn}:{call}:0")
             return ToolResult(_SENT if is_known else _NOT_SENT)
 
@@ -74,9 +70,9 @@ class PictureTools:
         return (
             Tool(
                 spec("make_image", _ABOUT, _MakeImage),
-                make_unnamed,
-                once=Once(make, fate),
-                effect=takes(_MakeImage, effect),
+                keyed(_MakeImage, turn, make),
+                outcome=outcome,
+                effect=checked(_MakeImage, effect),
             ),
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from agent.memory.files import inside
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
-from agent.tools.base import Effect, EffectKind, EffectNote, Once, Tool, ToolError, ToolResult
+from agent.tools.base import Effect, EffectKind, EffectNote, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign
-from agent.tools.schema import Arguments, Count, Text, read, spec, takes
+from agent.tools.schema import Arguments, Count, Text, checked, keyed, read, spec, takes
 from channels.message import ChatKind
 from gateway.features.programs.allowed import AllowedPrograms
 from gateway.features.programs.background import (
@@ -126,32 +125,24 @@ class ProgramTools:
         async def lasting(effect: Effect) -> str:
             return await self.allowed.state(effect.words, effect.folder, scope)
 
-        async def run(given: Json, call: str) -> ToolResult:
-            return await self._run(f"{turn}:{call}", await self._call(read(given, _Exec), scope), row)
+        async def run(arguments: _Exec, key: str) -> ToolResult:
+            return await self._run(key, await self._call(arguments, scope), row)
 
-        async def run_long(given: Json, call: str) -> ToolResult:
-            wanted = await self._call(read(given, _ExecBackground), scope)
-            return await self._start(f"{turn}:{call}", ProgramKind.BACKGROUND, wanted, row)
+        async def run_long(arguments: _ExecBackground, key: str) -> ToolResult:
+            return await self._start(key, ProgramKind.BACKGROUND, await self._call(arguments, scope), row)
 
         async def run_approved(given: Json, name: str) -> ToolResult:
             return await self._start(name, ProgramKind.APPROVED, await self._call(read(given, _Exec), scope), row)
 
         async def run_long_approved(given: Json, name: str) -> ToolResult:
-            wanted = await self._call(read(given, _ExecBackground), scope)
-            return await self._start(name, ProgramKind.BACKGROUND, wanted, row)
+            return await run_long(read(given, _ExecBackground), name)
 
-        async def fate(call: str) -> ToolResult:
-            return ToolResult(_fate(await self.runs.find(f"{turn}:{call}")))
+        async def outcome(call: str) -> ToolResult:
+            return ToolResult(_outcome(await self.runs.find(f"{turn}:{call}")))
 
         async def begun(name: str) -> str:
             known = await self.runs.find(name)
             return "" if known is None else _STARTED.format(seq=known.seq)
-
-        async def unnamed(given: Json) -> ToolResult:
-            return await run(given, secrets.token_hex(8))
-
-        async def unnamed_long(given: Json) -> ToolResult:
-            return await run_long(given, secrets.token_hex(8))
 
         async def status(arguments: _ExecStatus) -> ToolResult:
             return await self._status(session, arguments.id)
@@ -164,16 +155,20 @@ class ProgramTools:
         return (
             Tool(
                 spec("exec", _ABOUT, _Exec),
-                unnamed,
-                once=Once(run, fate, run_approved, begun),
-                effect=takes(_Exec, effect),
+                keyed(_Exec, turn, run),
+                outcome=outcome,
+                approved=run_approved,
+                begun=begun,
+                effect=checked(_Exec, effect),
                 lasting=lasting,
             ),
             Tool(
                 spec("exec_background", _ABOUT_LONG, _ExecBackground),
-                unnamed_long,
-                once=Once(run_long, fate, run_long_approved, begun),
-                effect=takes(_ExecBackground, effect),
+                keyed(_ExecBackground, turn, run_long),
+                outcome=outcome,
+                approved=run_long_approved,
+                begun=begun,
+                effect=checked(_ExecBackground, effect),
                 lasting=lasting,
             ),
             Tool(
@@ -264,7 +259,7 @@ def _state(row: ProgramRow) -> str:
     return f"{row.how}, exit code {row.code}" if row.how else "ended"
 
 
-def _fate(row: ProgramRow | None) -> str:
+def _outcome(row: ProgramRow | None) -> str:
     if row is None:
         return _NOT_RUN
     if row.kind is not ProgramKind.TURN:

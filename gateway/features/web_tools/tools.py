@@ -13,7 +13,7 @@ from agent.formats.addresses import AddressRefused, AddressRules
 from agent.formats.untrusted import clean, label, marked_block
 from agent.tools.base import Effect, EffectKind, Outgoing, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign
-from agent.tools.schema import Arguments, Count, Text, spec, takes
+from agent.tools.schema import Arguments, Count, Text, checked, spec, takes
 from gateway.features.web_tools.page import Page, PageSource, PageUnavailable, SearchUnavailable, WebResult, WebSearch
 from gateway.messages.inbox import asking_session
 from gateway.policy.sessions import SessionPolicy
@@ -81,7 +81,7 @@ class WebTools:
                 spec("web_fetch", _FETCH, _WebFetch),
                 takes(_WebFetch, fetch),
                 reads_only=True,
-                effect=takes(_WebFetch, effect),
+                effect=checked(_WebFetch, effect),
                 approved=takes(_WebFetch, may_be_opened),
             )
         ]
@@ -105,7 +105,7 @@ class WebTools:
                     spec("web_search", _SEARCH, _WebSearch),
                     takes(_WebSearch, search),
                     reads_only=True,
-                    effect=takes(_WebSearch, query),
+                    effect=checked(_WebSearch, query),
                     approved=takes(_WebSearch, may_be_searched),
                 )
             )

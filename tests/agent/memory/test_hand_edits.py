@@ -53,7 +53,7 @@ class Desk:
         }
 
     async def call(self, name: str, /, **arguments: str) -> str:
-        return (await self._tools[name].run(dict(arguments))).text
+        return (await self._tools[name].run(dict(arguments), "1")).text
 
     def write(self, path: str, text: str) -> None:
         """As most editors save: a new file in the place of the old one."""

@@ -38,7 +38,7 @@ class Book:
         self.tools = {tool.name: tool for tool in built}
 
     async def call(self, name: str, /, **arguments: str) -> str:
-        return (await self.tools[name].run(dict(arguments))).text
+        return (await self.tools[name].run(dict(arguments), "1")).text
 
     def undo(self) -> tuple[str, ...]:
         change = self.history.last("main/owner")

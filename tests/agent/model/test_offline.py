@@ -81,7 +81,7 @@ class Talk:
         assert isinstance(arguments, dict)
         result: dict[str, object] = {"type": "tool_result", "tool_use_id": call["id"]}
         try:
-            return result | {"content": [_block((await tool.run(arguments)).text or " ")]}  # type: ignore[return-value]
+            return result | {"content": [_block((await tool.run(arguments, str(call["id"]))).text or " ")]}  # type: ignore[return-value]
         except ToolError as error:
             return result | {"content": str(error), "is_error": True}  # type: ignore[return-value]
 

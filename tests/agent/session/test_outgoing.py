@@ -36,7 +36,7 @@ CLEAN = Taint()
 AT = "2026-11-21T07:30:00Z"
 
 
-async def nothing(given: Json) -> ToolResult:
+async def nothing(given: Json, call: str) -> ToolResult:
     return ToolResult("")
 
 

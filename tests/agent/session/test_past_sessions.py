@@ -50,7 +50,7 @@ class Talks:
         run = next(tool.run for tool in built if tool.name == name)
 
         async def call(arguments: Json) -> str:
-            return (await run(arguments)).text
+            return (await run(arguments, "1")).text
 
         return call
 
