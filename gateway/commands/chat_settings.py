@@ -28,7 +28,7 @@ async def language(context: CommandContext) -> CommandReply:
     if found is None and wanted != _AUTO:
         names = ", ".join(map(_name, ALL_LANGUAGES))
         raise CommandError(context.said("I don't speak that language yet. I speak {languages}.", languages=names))
-    message, database = context.row.message, context.services.database
+    message, database = context.row.message, context.kernel.database
     await database.run(chat_rows.choose_language, message, found)
     now = await database.run(chat_rows.language, message.address)
     text = (
@@ -52,7 +52,7 @@ def _buttons(now: Language) -> tuple[tuple[Button, ...], ...]:
 
 
 async def activation(context: CommandContext) -> str:
-    message, access = context.row.message, context.services.access
+    message, access = context.row.message, context.kernel.access
     if message.kind is not ChatKind.GROUP:
         raise CommandError(Sentence("This is only for groups. In a private chat I always answer."))
     rule = access.rule(message)

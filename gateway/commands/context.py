@@ -4,41 +4,33 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from typing import LiteralString
 
 from agent.agent import Agent
-from agent.clock import Clock
 from agent.languages.codes import Language
 from agent.languages.moments import moment_in, number_in
 from agent.languages.registry import LANGUAGES
 from agent.languages.sentences import said, translated
 from agent.languages.system_errors import system_says
 from agent.report import ContextReport
-from channels.message import Channel, OutboundFile
-from gateway.config.schema import LimitsConfig, ModelConfig
+from channels.message import OutboundFile
+from gateway.kernel import Kernel
 from gateway.messages.active_work import ActiveWork
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.edited import EditedMessages
-from gateway.messages.inbox import Inbox
-from gateway.messages.outbound_files import OutboundFiles
-from gateway.messages.outbox import Outbox
-from gateway.policy.access import Access
 from gateway.policy.pairing import Pairing
 from gateway.policy.preferences import HomeZone, Preferences
 from gateway.policy.sessions import SessionRoute
 from gateway.redaction import Redaction
 from gateway.routines.daily_summary import DailySummary
 from gateway.scheduling.requests import JobService
-from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.outbox_rows import Buttons, Draft
+from gateway.store.outbox_rows import Buttons
 from gateway.store.question_rows import StoredQuestion
-from gateway.store.scope_work import ScopeWork
-from gateway.store.usage import UsageLedger
 from gateway.supervisor import SupervisedSource
 from gateway.tools.approvals import Approvals
 from gateway.turns.queue import TurnQueue
@@ -67,26 +59,14 @@ class PassToModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All that commands may use. `default_agent` answers where no route fits; `to_owner` as in `TurnServices`."""
+    """All that commands may use."""
 
-    database: Database
-    clock: Clock
-    access: Access
-    inbox: Inbox
-    outbox: Outbox
-    outgoing: OutboundFiles
+    kernel: Kernel
     pairing: Pairing
     preferences: Preferences
     zone: HomeZone
     turns: TurnQueue
-    agents: Mapping[str, Agent]
-    default_agent: str
-    model_configs: Mapping[str, ModelConfig]
-    """By agent."""
-    channels: Mapping[str, Channel]
     sources: Sequence[SupervisedSource]
-    ledger: UsageLedger
-    limits: LimitsConfig
     jobs: JobService
     questions: Confirmations
     approvals: Approvals
@@ -96,10 +76,6 @@ class Services:
     on_stop: Sequence[Callable[[str], int]]
     """As in `FeatureParts`."""
     active_work: ActiveWork
-    scope_work: ScopeWork
-    to_owner: Callable[[str, str], Awaitable[list[Draft]]]
-    page: Callable[[], str]
-    """Where the owner's browser reaches the page, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +91,12 @@ class CommandContext:
     """It is left when the answer is on disk, so that a later message is answered after it."""
 
     @property
+    def kernel(self) -> Kernel:
+        return self.services.kernel
+
+    @property
     def agent(self) -> Agent:
-        return self.services.agents[self.route.session.agent]
+        return self.kernel.agents[self.route.session.agent]
 
     @property
     def name(self) -> str:
@@ -137,7 +117,7 @@ class CommandContext:
         return between.join(self.shown(sentence) for sentence in sentences if sentence)
 
     def moment(self, moment: datetime) -> str:
-        clock = self.services.clock
+        clock = self.kernel.clock
         return moment_in(self.language, clock.local(moment), clock.now())
 
     def number(self, value: float, decimals: int = 0) -> str:
@@ -145,14 +125,14 @@ class CommandContext:
 
     async def begin(self, *, alone: bool = False) -> None:
         """Counts an attempt that a crash may cut off; if `alone`, once no turn runs. Raises `StorageUnavailable`."""
-        await self.services.inbox.take([self.row], self.name, alone=alone)
+        await self.kernel.inbox.take([self.row], self.name, alone=alone)
 
     async def tell(self, text: str) -> None:
         """Sends a text before the answer, once over restarts. Raises `StorageUnavailable`."""
         message = self.row.message
         key = f"{self.name}:before:{{}}"
-        drafts = self.services.outbox.drafts(key, message.address, text, answer_with=message.answer_with)
-        await self.services.outbox.write(drafts)
+        drafts = self.kernel.outbox.drafts(key, message.address, text, answer_with=message.answer_with)
+        await self.kernel.outbox.write(drafts)
 
     async def chosen_model(self) -> str | None:
         """The model chosen with `/model`; None for the configured model."""

@@ -64,7 +64,7 @@ def _hour_in(context: CommandContext) -> time | None:
     if match := _CLOCK.fullmatch(text.lower()):
         return time(int(match[1]), int(match[2]))
     try:
-        phrase = phrases.read(text, context.services.clock.now(), (context.language,))
+        phrase = phrases.read(text, context.kernel.clock.now(), (context.language,))
     except InvalidWhen:
         return None
     if phrase is None or phrase.rest or not isinstance(phrase.time, Timed) or phrase.time.zone:
@@ -90,7 +90,7 @@ async def _now(context: CommandContext) -> CommandReply:
 
 
 async def done(context: CommandContext) -> str:
-    scope, clock = context.route.scope, context.services.clock
+    scope, clock = context.route.scope, context.kernel.clock
     author = context.agent.history.author(scope, str(context.route.session))
 
     def close() -> str:
@@ -110,7 +110,7 @@ async def done(context: CommandContext) -> str:
         raise CommandError(Sentence("I couldn't open the list: {why}", why=str(error))) from error
     if not known:
         return context.said("There are no open promises here.")
-    today = context.services.clock.today()
+    today = context.kernel.clock.today()
     lines = [f"- `{item.id}` {_shown(item, today, context.language)}" for item in known[:_LISTED]]
     if (more := len(known) - _LISTED) > 0:
         lines.append(context.said("- and {count} more in `memory/open.md`", count=more))

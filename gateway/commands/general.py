@@ -59,7 +59,7 @@ async def status(context: CommandContext) -> str:
         *(_task(row, context) for row in services.turns.tasks_of(session)),
     ]
     if context.route.role is Role.OWNER and context.route.is_private:
-        waiting, unsent = await services.inbox.counts(), await services.outbox.counts()
+        waiting, unsent = await services.kernel.inbox.counts(), await services.kernel.outbox.counts()
         states = (
             f"{channel.source.name} {context.shown(Sentence(str(channel.status.state)))}"
             for channel in services.sources
@@ -73,16 +73,16 @@ async def status(context: CommandContext) -> str:
                 unsent=unsent.waiting,
                 twice=unsent.repeated,
             ),
-            context.said("Spent today: ${cost}", cost=number(services.ledger.spent_today, 4)),
+            context.said("Spent today: ${cost}", cost=number(services.kernel.ledger.spent_today, 4)),
         ]
     return "\n".join(f"- {line}" for line in lines)
 
 
 async def _model(context: CommandContext, name: str) -> str:
-    until = (await context.services.ledger.waits.ends()).get(name)
+    until = (await context.kernel.ledger.waits.ends()).get(name)
     if until is None:
         return context.said("Model: `{name}`", name=name)
-    time = f"{context.services.clock.local(until):%H:%M:%S}"
+    time = f"{context.kernel.clock.local(until):%H:%M:%S}"
     return context.said("Model: `{name}`, waiting until {time}, as its server asks", name=name, time=time)
 
 
@@ -93,7 +93,7 @@ def _task(row: InboxRow, context: CommandContext) -> str:
 
 
 async def usage(context: CommandContext) -> str:
-    sums = await context.services.ledger.sums(7)
+    sums = await context.kernel.ledger.sums(7)
     if not sums:
         return context.said("I didn't use a model in the last seven days.")
     by_day: dict[str, list[UsageSum]] = {}
@@ -113,7 +113,7 @@ async def usage(context: CommandContext) -> str:
 def _day(context: CommandContext, day: date, sums: Sequence[UsageSum]) -> str:
     return context.said(
         "{day}: {calls}, {read} tokens in, {written} out, ${cost}",
-        day=day_in(context.language, day, context.services.clock.today()),
+        day=day_in(context.language, day, context.kernel.clock.today()),
         calls=_calls(context, sums),
         read=context.number(sum(total.input + total.cache_read + total.cache_write for total in sums)),
         written=context.number(sum(total.output for total in sums)),
@@ -158,7 +158,7 @@ async def start(context: CommandContext) -> CommandReply:
 
 async def pair(context: CommandContext) -> str:
     if not context.argument:
-        waiting = context.services.access.requests()
+        waiting = context.kernel.access.requests()
         if not waiting:
             return context.said("No one is waiting. `/pair CODE` approves someone.")
         return "\n".join(

@@ -22,7 +22,7 @@ _SHOWN = 40
 async def change(context: CommandContext, order: PlainOrder) -> CommandReply:
     """Adds to a list, takes off, or shows it. Where several lists may be meant, it asks."""
     try:
-        every = await asyncio.to_thread(lists.all_lists, context.route.scope, context.services.clock)
+        every = await asyncio.to_thread(lists.all_lists, context.route.scope, context.kernel.clock)
         found = lists.named(without_articles(order.name), every) if order.name else every
         found = found or (every if len(every) == 1 and not _is_proper(order) else [])
         if len(found) > 1:
@@ -54,7 +54,7 @@ async def _done(context: CommandContext, order: PlainOrder, old: KeptList) -> Co
 async def _write(context: CommandContext, old: KeptList, items: Sequence[str]) -> None:
     scope = context.route.scope
     with context.agent.history.author(scope, str(context.route.session)).writes("list"):
-        await asyncio.to_thread(lists.with_items, scope, context.services.clock, old, items)
+        await asyncio.to_thread(lists.with_items, scope, context.kernel.clock, old, items)
 
 
 async def _which(context: CommandContext, order: PlainOrder, found: Sequence[KeptList]) -> CommandReply:

@@ -47,7 +47,7 @@ async def remember(context: CommandContext) -> str:
 
 async def note_down(context: CommandContext, text: str) -> str:
     """Adds to today's log and returns the id of the change. Raises `CommandError`."""
-    scope, clock = context.route.scope, context.services.clock
+    scope, clock = context.route.scope, context.kernel.clock
     with context.agent.history.author(scope, str(context.route.session)).writes("/remember") as unit:
         try:
             await asyncio.to_thread(append_log, scope, clock, with_days(text, clock.today()))
@@ -72,7 +72,7 @@ async def undo(context: CommandContext) -> str | CommandReply:
     if change is None:
         return context.said("There is no memory change in this conversation to undo.")
     try:
-        paths = await asyncio.to_thread(restore, history, scope, context.services.clock, change, session)
+        paths = await asyncio.to_thread(restore, history, scope, context.kernel.clock, change, session)
         if change.by == FORGETTING:
             await context.services.redaction.bring_back(context.agent, scope, change.id)
     except Conflict as conflict:
@@ -104,7 +104,7 @@ def _without_path(context: CommandContext, why: str) -> str:
 
 
 def _place(context: CommandContext, path: str) -> str:
-    return place_in(context.language, path, context.services.clock.today())
+    return place_in(context.language, path, context.kernel.clock.today())
 
 
 def _days(context: CommandContext, paths: Iterable[str]) -> str:
@@ -178,7 +178,7 @@ async def _ask_first(context: CommandContext) -> CommandReply:
 async def _forget(context: CommandContext, shown: ForgetPlan) -> str:
     session, scope = str(context.route.session), context.route.scope
     removed, on_page = await context.services.redaction.forget(context.agent, scope, session, shown)
-    context.until_answered.callback(context.services.database.purge)  # with the answer, the question goes
+    context.until_answered.callback(context.kernel.database.purge)  # with the answer, the question goes
     finding = removed.finding
     kept = _kept(context, removed)
     if not removed.files and not removed.messages and not on_page:

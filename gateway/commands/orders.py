@@ -89,11 +89,11 @@ async def _day(context: CommandContext, asked: PlainOrder) -> CommandReply:
 
 async def _sum_up(context: CommandContext, asked: PlainOrder) -> CommandReply:
     del asked
-    return await _log(context, context.services.clock.today())
+    return await _log(context, context.kernel.clock.today())
 
 
 async def _log(context: CommandContext, day: date) -> CommandReply:
-    scope, today = context.route.scope, context.services.clock.today()
+    scope, today = context.route.scope, context.kernel.clock.today()
     try:
         file = await asyncio.to_thread(read_text, daily_log.log_path(scope, day), scope.folder)
     except FileError as error:
@@ -108,7 +108,7 @@ async def _log(context: CommandContext, day: date) -> CommandReply:
 
 async def _day_named(context: CommandContext, asked: PlainOrder) -> date | None:
     """The latest day that the words may mean, up to today."""
-    text, today = context.row.message.text, context.services.clock.today()
+    text, today = context.row.message.text, context.kernel.clock.today()
     if told := past_day(text, today, asked.language):
         return told
     phrase = await phrase_in(context, text, ["{}"], asked.language)
@@ -132,7 +132,7 @@ async def _promised(context: CommandContext, asked: PlainOrder) -> CommandReply:
     named = [
         item for item in every if any(is_same_word(word, own) for word in wanted for own in query_terms(item.text))
     ]
-    today = context.services.clock.today()
+    today = context.kernel.clock.today()
     lines = [
         f"- {f'{item.who}: ' if item.who else ''}{item.what}"
         + (f" ({day_in(context.language, item.due, today)})" if item.due else "")

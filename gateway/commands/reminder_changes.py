@@ -238,7 +238,7 @@ def _with_day(context: CommandContext, line: _Line, rows: Sequence[JobListing]) 
     days = {clause.day: clause for clause in line.others if clause.day is not None}
     if change.to is None or change.to.has_day or not isinstance(change.to.time, Timed) or not days:
         return change
-    zone = context.services.clock.zone
+    zone = context.kernel.clock.zone
     if all(row.next_run is not None and row.next_run.astimezone(zone).date() in days for row in rows):
         return change
     (day, clause), *more = days.items()

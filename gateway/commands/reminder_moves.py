@@ -143,7 +143,7 @@ async def _whether_to_move(
     context: CommandContext, asked: PlainOrder, found: Mapping[str, tuple[JobListing, When]], line: str
 ) -> CommandReply | None:
     """Asks whether a reminder is meant, or a note. None where the reminder would stay as it is, or is past."""
-    clock = context.services.clock
+    clock = context.kernel.clock
     ahead = [(row, when, next_after(when, row.zone, clock.now())) for row, when in found.values()]
     news = [(row, when, at) for row, when, at in ahead if at is not None and at != row.next_run]
     if not news:
@@ -159,7 +159,7 @@ async def _whether_to_move(
 
 def shown_change(context: CommandContext, row: JobListing, when: When) -> str:
     """The question whether a reminder is to come at the new time. Raises `CommandError` for a time that is past."""
-    clock = context.services.clock
+    clock = context.kernel.clock
     if (at := next_after(when, row.zone, clock.now())) is None:
         raise CommandError(LANGUAGES[context.language].reminders.unclear)
     told = moment_in(context.language, at.astimezone(clock.zone), clock.now())
@@ -253,7 +253,7 @@ def _is_from_now(phrase: Phrase, length: timedelta, context: CommandContext) -> 
     """True where a length of time was read as a moment: `an hour back` as `in an hour`."""
     if not isinstance(phrase.time, Timed) or not isinstance(phrase.time.when, At):
         return True
-    now = context.services.clock.now().replace(tzinfo=None)
+    now = context.kernel.clock.now().replace(tzinfo=None)
     moment = phrase.time.when.moment.replace(tzinfo=None)
     return phrase.has_day and abs(moment - now - length) < timedelta(minutes=2)
 
@@ -283,7 +283,7 @@ def _moved(row: JobListing, phrase: Phrase, context: CommandContext) -> When:
     """When the reminder is due then: where only an hour was said, its day or repetition stays; where only a day, its
     hour."""
     before, time = row.job.when, phrase.time
-    next_run = row.next_run.astimezone(context.services.clock.zone) if row.next_run is not None else None
+    next_run = row.next_run.astimezone(context.kernel.clock.zone) if row.next_run is not None else None
     if isinstance(time, HourMissing):
         if time.day is None or next_run is None:
             raise CommandError(LANGUAGES[context.language].reminders.unclear)
@@ -309,7 +309,7 @@ def _nearer(moment: datetime, either: int | None, before: datetime) -> datetime:
 
 def _shifted(row: JobListing, by: timedelta, context: CommandContext) -> When:
     assert row.next_run is not None
-    at = row.next_run.astimezone(context.services.clock.zone).replace(tzinfo=None) + by
+    at = row.next_run.astimezone(context.kernel.clock.zone).replace(tzinfo=None) + by
     return _at_hour(row.job.when, at, context) if isinstance(row.job.when, Cron) and by < timedelta(days=1) else At(at)
 
 
@@ -327,7 +327,7 @@ def set_reply(
 ) -> CommandReply:
     """The reply that a reminder is set, with a button that cancels it."""
     assert receipt.due is not None
-    said, clock = LANGUAGES[language].reminders, context.services.clock
+    said, clock = LANGUAGES[language].reminders, context.kernel.clock
     when = moment_in(language, receipt.due.astimezone(clock.zone), clock.now())
     form = said.set if isinstance(receipt.job.when, At) or with_text else said.set_again
     text = f"\n⏰ {one_line(receipt.job.text, _SHOWN)}" if with_text else ""

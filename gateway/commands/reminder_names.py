@@ -78,11 +78,11 @@ async def touched(context: CommandContext, job: Job, before: Mapping[str, str] |
         before=before or {},
     )
     session = str(context.route.session)
-    await context.services.database.run(chat_rows.choose, session, _LAST, last.model_dump_json())
+    await context.kernel.database.run(chat_rows.choose, session, _LAST, last.model_dump_json())
 
 
 async def last_touched(context: CommandContext) -> LastReminder | None:
-    chosen = await context.services.database.run(chat_rows.chosen, _LAST)
+    chosen = await context.kernel.database.run(chat_rows.chosen, _LAST)
     try:
         return LastReminder.model_validate_json(chosen.get(str(context.route.session), ""))
     except ValidationError:  # none yet
@@ -123,7 +123,7 @@ async def meant(context: CommandContext, asked: PlainOrder, rows: Sequence[JobLi
     if found := matching(asked.about, rows, asked.language):
         return found
     phrase = await phrase_in(context, asked.about, words_of(asked.language).given.at, asked.language)
-    zone = context.services.clock.zone
+    zone = context.kernel.clock.zone
     if phrase is not None and (phrase.time is not None or phrase.either is not None):
         time, either = phrase.time, phrase.either
 
@@ -291,7 +291,7 @@ def _names_subject(context: CommandContext, language: Language, subject: str) ->
 async def phrase_in(context: CommandContext, text: str, forms: Sequence[str], language: Language) -> Phrase | None:
     """The time in the text, as it is or as a bare hour or length; for a time without an hour, with the hour before
     it."""
-    clock, best = context.services.clock, None
+    clock, best = context.kernel.clock, None
     now = clock.local(context.row.message.sent_at)
     for form in dict.fromkeys(("{}", *forms)):
         try:

@@ -43,7 +43,7 @@ _SHOWN = 60
 
 async def due(context: CommandContext, asked: PlainOrder) -> CommandReply:
     """Lists own reminders: of the days that are named, of the names that are named, or all; the next first."""
-    clock, said = context.services.clock, LANGUAGES[context.language].reminders
+    clock, said = context.kernel.clock, LANGUAGES[context.language].reminders
     text, today = context.row.message.text, clock.today()
     given = words_of(asked.language).given
     phrase = await phrase_in(context, text, ["{}"], asked.language)

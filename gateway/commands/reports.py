@@ -90,14 +90,14 @@ def times(count: int) -> Sentence:
 def _recalled(context: CommandContext, passage: RecalledPassage) -> str:
     where = _where(passage.path, [passage.lines], is_part=passage.is_part)
     strength = Sentence(str(strength_of(passage.score) or Strength.WEAK))
-    age = age_in_words(passage.day, context.services.clock.today())
+    age = age_in_words(passage.day, context.kernel.clock.today())
     ranked = Sentence("{strength}, found by {parts}", strength=strength, parts=", ".join(passage.parts))
     how = ranked if passage.parts else strength
     return context.said("- {where} recalled from {age} ({how})", where=where, age=age, how=how)
 
 
 def _file(context: CommandContext, file: FileShown) -> str:
-    age = age_in_words(file.modified.date(), context.services.clock.today()) if file.modified else None
+    age = age_in_words(file.modified.date(), context.kernel.clock.today()) if file.modified else None
     parts = [
         f"- {context.shown(_where(file.path, file.lines))}",
         context.said("changed {age}", age=age) if age else "",

@@ -65,7 +65,7 @@ async def _rings_at(context: CommandContext, asked: PlainOrder) -> Phrase | None
         return phrase
     if is_timer:  # `1:30 hours` has an hour of the day only in another language
         return phrase if phrase.has_day or phrase.language is asked.language else None
-    now = context.services.clock.local(context.row.message.sent_at).replace(tzinfo=None)
+    now = context.kernel.clock.local(context.row.message.sent_at).replace(tzinfo=None)
     return replace(phrase, time=replace(phrase.time, when=_in_the_morning(phrase, phrase.time.when, now)))
 
 
@@ -76,7 +76,7 @@ def _is_hour(rest: str, forms: Sequence[str]) -> bool:
 
 
 def _from_now(context: CommandContext, asked: PlainOrder, length: tuple[timedelta, str]) -> Phrase:
-    at = context.services.clock.now().replace(microsecond=0) + length[0]
+    at = context.kernel.clock.now().replace(microsecond=0) + length[0]
     return Phrase(Timed(At(at)), without_noise(length[1], asked.language), asked.language)
 
 

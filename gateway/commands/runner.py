@@ -164,7 +164,7 @@ class CommandRunner:
             return typed
         if question is not None:
             return ParsedCommand(_ANSWER, f"{question.id} {message.text.strip()}")
-        is_offline = self._services.agents[agent].settings.model.name == OFFLINE
+        is_offline = self._services.kernel.agents[agent].settings.model.name == OFFLINE
         alone = not message.quote and not message.attachments
         return _plain(message.text) if is_offline and alone else None
 
@@ -199,7 +199,7 @@ class CommandRunner:
             # Nothing is waited for before the command has begun: it would be overtaken.
             address = row.message.address
             language = of_locale(row.language)
-            language = language or await language_now(self._services.database, chat_rows.language, address)
+            language = language or await language_now(self._services.kernel.database, chat_rows.language, address)
             context = CommandContext(parsed.argument, row, route, self._services, language, until_answered)
             if is_given_up([row]):
                 await self._skip(context)
@@ -227,14 +227,14 @@ class CommandRunner:
             by=message.sender.name or "?",
             chat=message.address,
         )
-        besides = await context.services.to_owner(text, f"skipped:{context.row.seq}")
+        besides = await context.kernel.reports.to_owner(text, f"skipped:{context.row.seq}")
         elsewhere = [draft for draft in besides if draft.address != message.address]
         await self._write_down(context, CommandReply(context.shown(SKIPPED)), elsewhere)
 
     async def _take_up_again(self, context: CommandContext) -> None:
         """Counts another attempt at a command during which a process died; from the second on, alone. Raises
         `ShuttingDown`."""
-        if not context.services.inbox.is_left_over(context.row):
+        if not context.kernel.inbox.is_left_over(context.row):
             return None
         alone = is_suspect([context.row])
         if alone:
@@ -249,10 +249,10 @@ class CommandRunner:
     async def _write_down(self, context: CommandContext, answer: CommandReply, besides: Sequence[Draft] = ()) -> None:
         """Commits the reply with messages to others (`besides`)."""
         row, message, route, services = context.row, context.row.message, context.route, context.services
-        channel = services.channels[message.address.channel]
+        channel = services.kernel.channels[message.address.channel]
         quotes = channel.capabilities(message.address).quotes or not route.is_private
-        await services.outbox.cut(message.address, answer.text)
-        drafts = services.outbox.drafts(
+        await services.kernel.outbox.cut(message.address, answer.text)
+        drafts = services.kernel.outbox.drafts(
             f"{context.name}:{{}}",
             message.address,
             answer.text,
@@ -266,10 +266,12 @@ class CommandRunner:
         while True:
             try:
                 await context.begin()
-                async with services.outbox.sending(drafts) as begin:
+                async with services.kernel.outbox.sending(drafts) as begin:
                     all_drafts = [*drafts, *besides]
-                    await services.inbox.finish([row], "command", all_drafts, settles.id if settles else "", begin)
-                return services.outbox.wake(besides)
+                    await services.kernel.inbox.finish(
+                        [row], "command", all_drafts, settles.id if settles else "", begin
+                    )
+                return services.kernel.outbox.wake(besides)
             except StorageUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)

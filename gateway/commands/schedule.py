@@ -83,7 +83,7 @@ async def remind(context: CommandContext) -> CommandReply:
     await touched(context, receipt.job)
     cancel = cancel_button(receipt, language)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
-    text = _confirmed(receipt, language, context.services.clock) + await clock_named(context)
+    text = _confirmed(receipt, language, context.kernel.clock) + await clock_named(context)
     return CommandReply(text, ((cancel,),), pressed, question)
 
 
@@ -156,7 +156,7 @@ async def _snooze(context: CommandContext, arguments: str) -> CommandReply:
     whens = [phrase.time.when for phrase in found if phrase and not phrase.rest and isinstance(phrase.time, Timed)]
     if not whens or not isinstance(whens[0], At):
         raise CommandError(Sentence("For how long? Try `/jobs snooze {id} 10m` or `/jobs snooze {id} 15:00`.", id=name))
-    clock = context.services.clock
+    clock = context.kernel.clock
     at = resolved(whens[0].moment, clock.zone)
     receipt = await context.services.jobs.snooze(requester(context), name.strip("`"), at)
     language = context.language
@@ -197,7 +197,7 @@ _VERBS: Mapping[str, _Verb] = {
 
 def _sent_at(context: CommandContext) -> datetime:
     """When the command was sent, on the user's clock, so that it means the same when repeated after a crash."""
-    clock, sent_at = context.services.clock, context.row.message.sent_at
+    clock, sent_at = context.kernel.clock, context.row.message.sent_at
     return clock.local(sent_at) if timedelta() <= clock.instant() - sent_at <= _BELATED else clock.now()
 
 
@@ -253,7 +253,7 @@ def _line(context: CommandContext, row: JobListing, chat: str) -> str:
 
 
 def _when(context: CommandContext, row: JobListing) -> str:
-    job, clock = row.job, context.services.clock
+    job, clock = row.job, context.kernel.clock
     next_run = "" if row.next_run is None else moment_in(context.language, clock.local(row.next_run), clock.now())
     if next_run and isinstance(job.when, At) and job.enabled:
         return next_run
@@ -273,7 +273,7 @@ def _when(context: CommandContext, row: JobListing) -> str:
 def _last(context: CommandContext, row: JobListing) -> str:
     if row.last is None:
         return ""
-    clock, state = context.services.clock, Sentence(str(row.last.state))
+    clock, state = context.kernel.clock, Sentence(str(row.last.state))
     moment = moment_in(context.language, clock.local(row.last.moment), clock.now())
     text = context.said("; last {moment}: {result}", moment=moment, result=state)
     is_trouble = row.last.state in (RunStatus.FAILED, RunStatus.WAITING) and row.last.error

@@ -30,7 +30,7 @@ async def memory(context: CommandContext) -> str:
     word, _, rest = context.argument.partition(" ")
     if word.lower() == "test" and (not rest.strip() or ARROW in rest):
         return await _test(context, rest)
-    clock = context.services.clock
+    clock = context.kernel.clock
     found = await asyncio.to_thread(
         context.agent.index.search, context.route.scope, clock, [context.argument], most=_LOOKED_AT
     )
@@ -45,7 +45,7 @@ async def memory(context: CommandContext) -> str:
 
 async def _test(context: CommandContext, rest: str) -> str:
     """Runs the memory tests of this chat's scope, after adding one if it is given."""
-    scope, clock = context.route.scope, context.services.clock
+    scope, clock = context.route.scope, context.kernel.clock
     try:
         if rest.strip():
             question, _, words = rest.partition(ARROW)
@@ -78,7 +78,7 @@ def _not_searched(context: CommandContext, gaps: Sequence[str]) -> list[str]:
 
 
 def _passage(context: CommandContext, hit: Hit) -> str:
-    age = context.shown(age_in_words(hit.date, context.services.clock.today()))
+    age = context.shown(age_in_words(hit.date, context.kernel.clock.today()))
     text = hit.text if len(hit.text) <= _PASSAGE_CHARS else f"{hit.text[:_PASSAGE_CHARS].rstrip()} […]"
     quoted = "\n".join(f"> {line}" for line in text.splitlines())
     return f"`{hit.place}` ({age}, {context.shown(Sentence(str(hit.strength)))})\n{quoted}"

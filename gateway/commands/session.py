@@ -148,7 +148,7 @@ def _names(models: Sequence[str]) -> str:
 def _model_server(context: CommandContext, provider: str) -> tuple[str, str, str | None] | None:
     """Provider, key and address of the server that may be asked for its models; `provider` empty: the configured
     one."""
-    config = context.services.model_configs[context.route.session.agent]
+    config = context.kernel.config.agents[context.route.session.agent].model
     server = config.server(provider)
     if config.provider == "offline" or not (server.api_key or server.base_url):
         return None
@@ -205,7 +205,7 @@ def _messages(context: CommandContext, count: int) -> str:
 
 
 async def export(context: CommandContext) -> CommandReply:
-    session, scope, today = context.route.session, context.route.scope, context.services.clock.today()
+    session, scope, today = context.route.session, context.route.scope, context.kernel.clock.today()
     try:
         exported = (await context.agent.export(session)).encode()
         path = scope.folder / "exports" / f"{today}-{session.path.replace('/', '-')}.md"
@@ -222,12 +222,12 @@ async def export(context: CommandContext) -> CommandReply:
 async def _copy(context: CommandContext, path: Path) -> tuple[OutboundFile, ...]:
     """The file itself, if the chat takes files and is not on this machine."""
     address, scope = context.row.message.address, context.route.scope
-    most = context.services.channels[address.channel].capabilities(address).largest_file
+    most = context.kernel.channels[address.channel].capabilities(address).largest_file
     if address.channel in LOCAL_CHANNELS or most == 0:
         return ()
     try:
         name = path.relative_to(scope.folder).as_posix()
-        return (await asyncio.to_thread(context.services.outgoing.keep, scope, name, most),)
+        return (await asyncio.to_thread(context.kernel.outgoing.keep, scope, name, most),)
     except FileError as error:
         log.warning("an export stays in the workspace: %s", error)
         return ()

@@ -16,7 +16,7 @@ _OFFERED = 6
 
 
 async def timezone(context: CommandContext) -> CommandReply:
-    wanted, now, language = context.argument.strip(), context.services.clock.now(), context.language
+    wanted, now, language = context.argument.strip(), context.kernel.clock.now(), context.language
     if not wanted:
         return CommandReply(_told(context))
     found = await asyncio.to_thread(zones_meant, wanted, now, language)
@@ -34,12 +34,12 @@ async def timezone(context: CommandContext) -> CommandReply:
 
 
 def _told(context: CommandContext) -> str:
-    place, at = zone_name(context.language, context.services.clock.zone.key), f"{context.services.clock.now():%H:%M}"
+    place, at = zone_name(context.language, context.kernel.clock.zone.key), f"{context.kernel.clock.now():%H:%M}"
     text = context.said("My clock is on {place}: it is {time}.", place=place, time=at)
     how = context.said(
         "If you are somewhere else, say where: `/timezone Tokyo`, or what time it is: `/timezone 14:30`."
     )
-    page = context.services.page()
+    page = context.kernel.page()
     link = f"[{context.said('Settings')}]({page}/settings)" if page else ""
     return " ".join(filter(None, (text, how, link)))
 
@@ -49,7 +49,7 @@ async def _chosen(context: CommandContext, zone: str) -> CommandReply:
         await context.services.zone.choose(zone)
     except (ConfigError, HomeError, OSError) as error:
         raise CommandError(reason(error)) from error
-    place, at = zone_name(context.language, zone), f"{context.services.clock.now():%H:%M}"
+    place, at = zone_name(context.language, zone), f"{context.kernel.clock.now():%H:%M}"
     text = context.said("My clock is on {place} now: it is {time}. Reminders follow it.", place=place, time=at)
     pressed = context.row.message.platform_id if context.row.message.origin is Origin.COMMAND else ""
     return CommandReply(text, replaces=pressed)
@@ -61,7 +61,7 @@ async def clock_named(context: CommandContext) -> str:
     is_owner = context.route.role is Role.OWNER and context.route.is_private
     if not is_owner or not await context.services.zone.is_to_be_named():
         return ""
-    now = context.services.clock.now()
+    now = context.kernel.clock.now()
     return " " + context.said("(By my clock it is {time}; if that's wrong, say /timezone.)", time=f"{now:%H:%M}")
 
 

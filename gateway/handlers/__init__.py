@@ -22,16 +22,17 @@ from gateway.scheduling.service import ScheduleService
 def all_operations(
     services: Services, schedule: ScheduleService, offer: EmbedderOffer, home: Home
 ) -> Mapping[str, RpcHandler]:
+    kernel = services.kernel
     return {
-        **StatusOperations(services).table(),
-        **PeopleOperations(services).table(),
-        **SessionOperations(services).table(),
-        **MemoryOperations(services).table(),
-        **HistoryOperations(services).table(),
-        **FileOperations(services).table(),
+        **StatusOperations(kernel, services.jobs, services.sources, services.turns).table(),
+        **PeopleOperations(kernel, services.pairing, services.approvals).table(),
+        **SessionOperations(kernel).table(),
+        **MemoryOperations(kernel).table(),
+        **HistoryOperations(kernel, services.redaction).table(),
+        **FileOperations(kernel).table(),
         **ScheduleOperations(services.jobs, schedule).table(),
-        **SkillOperations(services).table(),
-        **UsageOperations(services).table(),
+        **SkillOperations(kernel).table(),
+        **UsageOperations(kernel).table(),
         **offer.table(),
-        **SetupOperations(home, offer.operate, services.zone, services.clock).table(),
+        **SetupOperations(home, offer.operate, services.zone, kernel.clock).table(),
     }

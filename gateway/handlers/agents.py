@@ -17,7 +17,6 @@ from agent.model.base import Json
 from agent.session.archive import SessionInfo, SessionInUse, titled
 from agent.skills import Skill, SkillOrigin
 from agent.values import SessionKey
-from gateway.commands.context import Services
 from gateway.kernel import Kernel
 from gateway.operations import (
     Argument,
@@ -45,13 +44,13 @@ _WENT_ON = Sentence(
 AgentName: TypeAlias = Annotated[str, Field(description="The agent's name; default: the main one.")]
 
 
-def named_agent(services: Services | Kernel, name: str) -> Agent:
+def named_agent(kernel: Kernel, name: str) -> Agent:
     """The agent of that name, else the default one. Raises `OperationError`."""
     try:
-        return services.agents[name or services.default_agent]
+        return kernel.agents[name or kernel.default_agent]
     except KeyError as error:
         raise OperationError(
-            Sentence("There is no agent {name}. You have: {agents}.", name=name, agents=", ".join(services.agents))
+            Sentence("There is no agent {name}. You have: {agents}.", name=name, agents=", ".join(kernel.agents))
         ) from error
 
 
@@ -59,13 +58,13 @@ SessionName: TypeAlias = Annotated[Text, Argument("ID|TITLE")]
 
 
 class SessionOperations(OperationGroup):
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
 
     @operation("sessions.list")
     async def list(self) -> Json:
         """List conversations, latest first."""
-        infos = [info for agent in self.services.agents.values() for info in await agent.sessions()]
+        infos = [info for agent in self.kernel.agents.values() for info in await agent.sessions()]
         return [_session_json(info) for info in sorted(infos, key=lambda info: info.last, reverse=True)]
 
     @operation("sessions.show", shown="text")
@@ -98,19 +97,19 @@ class SessionOperations(OperationGroup):
         self, days: Annotated[int, Field(ge=1, description="Keep what was used within this many days.")]
     ) -> Json:
         """Delete ended conversations that were last used more than --days ago."""
-        before = self.services.clock.now() - timedelta(days=days)
-        removed = [info for agent in self.services.agents.values() for info in await agent.prune(before)]
+        before = self.kernel.clock.now() - timedelta(days=days)
+        removed = [info for agent in self.kernel.agents.values() for info in await agent.prune(before)]
         return {"removed": [info.id for info in removed]}
 
     @operation("sessions.replaceable")
     async def replaceable(self, channel: Text, message: Text) -> Json:
         """Checks that the conversation can go on from before a message. Raises `OperationError` with the reason."""
-        row = await self.services.database.run(inbox_rows.find, channel, message)
+        row = await self.kernel.database.run(inbox_rows.find, channel, message)
         if row is None:
             raise OperationError(_OVER)
         agent, _, path = row.session.partition("/")
-        since = await self.services.agents[agent].said_since(SessionKey(agent, path), user_message_id(row.message))
-        if not since and (await self.services.inbox.fate(channel, row.message.address.account, message)).done:
+        since = await self.kernel.agents[agent].said_since(SessionKey(agent, path), user_message_id(row.message))
+        if not since and (await self.kernel.inbox.fate(channel, row.message.address.account, message)).done:
             raise OperationError(_OVER)
         if not all(id.startswith(f"{channel}:") for id in since):
             raise OperationError(_WENT_ON)
@@ -119,7 +118,7 @@ class SessionOperations(OperationGroup):
     async def _find(self, session: str) -> tuple[Agent, SessionInfo]:
         """The session of an id, a key, the path that a search shows, or a title."""
         session = session.removeprefix("sessions/").removesuffix(".jsonl")
-        known = {name: await agent.sessions() for name, agent in self.services.agents.items()}
+        known = {name: await agent.sessions() for name, agent in self.kernel.agents.items()}
         every = [info for infos in known.values() for info in infos]
         named = [info for info in every if session in (info.id, str(info.key))][:1] or titled(every, session)
         if len(named) > 1:
@@ -134,7 +133,7 @@ class SessionOperations(OperationGroup):
             raise OperationError(
                 Sentence("There is no conversation {title}. `daybook sessions list` lists them.", title=session)
             )
-        return self.services.agents[named[0].key.agent], named[0]
+        return self.kernel.agents[named[0].key.agent], named[0]
 
 
 def _session_json(info: SessionInfo) -> dict[str, Json]:
@@ -183,8 +182,8 @@ _SKILLS = ResultTable(
 
 
 class SkillOperations(OperationGroup):
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
 
     @operation("skills.list", shown=_SKILLS)
     async def list(self, agent: AgentName = "") -> Json:
@@ -213,12 +212,12 @@ class SkillOperations(OperationGroup):
             raise OperationError(
                 Sentence("There is no skill {name} with that text. `daybook skills show {name}` shows it.", name=name)
             )
-        consents = named_agent(self.services, agent).consents
+        consents = named_agent(self.kernel, agent).consents
         await _or_operation_error(asyncio.to_thread(consents.approve_skill, sha))
         return {"message": Sentence("{name} is in force as its text is now.", name=name)}
 
     async def _skills(self, agent: str) -> tuple[Skill, ...]:
-        return await asyncio.to_thread(named_agent(self.services, agent).skills.every)
+        return await asyncio.to_thread(named_agent(self.kernel, agent).skills.every)
 
 
 def _skill_json(skill: Skill) -> dict[str, Json]:

@@ -17,8 +17,8 @@ from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
 from agent.values import SessionKey
-from gateway.commands.context import Services
 from gateway.handlers.agents import AgentName, named_agent
+from gateway.kernel import Kernel
 from gateway.operations import OperationGroup, Text, operation
 from gateway.rpc.protocol import OperationError
 
@@ -34,8 +34,8 @@ class _Changed(FileError):
 
 
 class FileOperations(OperationGroup):
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
 
     @operation("memory.folder")
     async def folder(self, path: str = "", agent: AgentName = "") -> Json:
@@ -74,7 +74,7 @@ class FileOperations(OperationGroup):
 
         def write() -> FileText:
             with writer.history.author(scope).writes(_BY):
-                return files.rewrite(place, scope.folder, self.services.clock.today(), change)
+                return files.rewrite(place, scope.folder, self.kernel.clock.today(), change)
 
         try:
             written = await asyncio.to_thread(write)
@@ -112,7 +112,7 @@ class FileOperations(OperationGroup):
         }
 
     def _of(self, agent: str) -> tuple[Agent, Scope]:
-        found = named_agent(self.services, agent)
+        found = named_agent(self.kernel, agent)
         return found, Scope(Audience.OWNER, found.workspace)
 
     @staticmethod

@@ -15,10 +15,11 @@ from agent.memory.paths import FileError
 from agent.memory.scope import ScopeBusy, scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
-from gateway.commands.context import Services
 from gateway.handlers.agents import named_agent
 from gateway.handlers.memory import ScopeName
+from gateway.kernel import Kernel
 from gateway.operations import Id, Most, OperationGroup, ResultTable, moment_cell, operation
+from gateway.redaction import Redaction
 from gateway.rpc.protocol import OperationError
 from gateway.store.scope_work import SHORT_WAIT
 
@@ -39,8 +40,9 @@ _CHANGES = ResultTable(
 class HistoryOperations(OperationGroup):
     refusals = (FileError, ScopeBusy)
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel, redaction: Redaction) -> None:
+        self.kernel = kernel
+        self.redaction = redaction
 
     @operation("memory.log", shown=_CHANGES)
     async def log(
@@ -54,7 +56,7 @@ class HistoryOperations(OperationGroup):
         """List changes, newest first: when, where and by what.
 
         A list of `{id, ts, scope, path, by, summary}`."""
-        agents = (named_agent(self.services, agent),) if agent else self.services.agents.values()
+        agents = (named_agent(self.kernel, agent),) if agent else self.kernel.agents.values()
         found: list[Change] = []
         for searched in agents:
             found += await asyncio.to_thread(searched.history.changes, scope or None, n)
@@ -78,10 +80,10 @@ class HistoryOperations(OperationGroup):
         scope = scope_named(change.scope, agent.workspace)
         session = f"{agent.settings.name}/{scope.audience}/{scope.id}"
         try:
-            async with self.services.scope_work.of(session, SHORT_WAIT):
-                paths = await asyncio.to_thread(restore, agent.history, scope, self.services.clock, change)
+            async with self.kernel.scope_work.of(session, SHORT_WAIT):
+                paths = await asyncio.to_thread(restore, agent.history, scope, self.kernel.clock, change)
                 if change.by == FORGET:
-                    await self.services.redaction.bring_back(agent, scope, change.id)
+                    await self.redaction.bring_back(agent, scope, change.id)
         except OSError as error:
             raise OperationError(str(error.strerror or error)) from error
         return {
@@ -91,7 +93,7 @@ class HistoryOperations(OperationGroup):
         }
 
     async def _find(self, id: str) -> tuple[Agent, Change]:
-        for agent in self.services.agents.values():
+        for agent in self.kernel.agents.values():
             try:
                 return agent, await asyncio.to_thread(agent.history.find, id)
             except NoSuchChange:

@@ -21,8 +21,8 @@ from agent.model.base import Json
 from agent.search.results import Hit
 from agent.search.scope_index import IndexStatus
 from agent.search.vectors.encoder import NoEmbedding
-from gateway.commands.context import Services
 from gateway.handlers.agents import AgentName, named_agent
+from gateway.kernel import Kernel
 from gateway.operations import Argument, Day, Most, OperationGroup, Text, operation
 from gateway.routines.memory_checks import tested
 from gateway.rpc.protocol import OperationError
@@ -61,8 +61,8 @@ OneScope: TypeAlias = Annotated[ScopeName, Field(description="Whose memory: owne
 class MemoryOperations(OperationGroup):
     refusals = (FileError,)
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
         self._indexing: dict[tuple[str, str], _Progress] = {}
 
     @operation("memory.search")
@@ -80,7 +80,7 @@ class MemoryOperations(OperationGroup):
         A list of `{path, start_line, end_line, date, score, text}`. `now` leaves out what is dated later; `for_people`
         returns `{hits, gaps}` without weak hits, each with its `strength`."""
         asked, within = self._of(scope, agent)
-        clock = _clock_of(now, self.services.clock) if now else self.services.clock
+        clock = _clock_of(now, self.kernel.clock) if now else self.kernel.clock
         limit = asked.settings.memory.search.max_results
         most = n or (_FOR_PEOPLE if for_people else limit)
         await asyncio.to_thread(asked.index.refresh, within, clock, monotonic() + _SEARCH_WAITS)
@@ -128,7 +128,7 @@ class MemoryOperations(OperationGroup):
             progress.done += count
 
         try:
-            await asyncio.to_thread(work, within, self.services.clock, progress=indexed)
+            await asyncio.to_thread(work, within, self.kernel.clock, progress=indexed)
             missing = await asyncio.to_thread(asked.index.unembedded_count, within)
             progress.of_what, progress.done, progress.of = "texts", 0, missing
             while await asyncio.to_thread(asked.index.embed, _EMBED_FOR, embedded):
@@ -159,7 +159,7 @@ class MemoryOperations(OperationGroup):
 
         `{results, gaps, unread}`, each result `{question, words, line, passed, missing, where}`."""
         asked, within = self._of(scope, agent)
-        report = await tested(asked, within, self.services.clock)
+        report = await tested(asked, within, self.kernel.clock)
         results: list[Json] = [
             {
                 "question": result.test.question,
@@ -174,7 +174,7 @@ class MemoryOperations(OperationGroup):
         return {"results": results, "gaps": list(report.gaps), "unread": list(report.unread)}
 
     def _of(self, scope: str, agent: str) -> tuple[Agent, Scope]:
-        found = named_agent(self.services, agent)
+        found = named_agent(self.kernel, agent)
         return found, scope_named(scope, found.workspace)
 
 

@@ -11,13 +11,15 @@ from agent.languages.sentences import Sentence
 from agent.memory.scope import Audience, ScopeBusy
 from agent.model.base import Json
 from channels.message import ChatKind
-from gateway.commands.context import Services
+from gateway.kernel import Kernel
 from gateway.messages.confirmations import ALWAYS
 from gateway.operations import Argument, Id, OperationGroup, ResultReader, ResultTable, Row, operation
 from gateway.policy.access import KnownAccount, ListedGroup, NoSuchCode, Role
+from gateway.policy.pairing import Pairing
 from gateway.rpc.protocol import OperationError
 from gateway.store import chat_rows
 from gateway.store.chat_rows import KnownChat
+from gateway.tools.approvals import Approvals
 
 Code: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, to_upper=True, min_length=1), Argument()]
 _STATES = (Sentence("waiting"), Sentence("owner"), Sentence("person"), Sentence("member"))
@@ -41,13 +43,15 @@ _PEOPLE = ResultTable(
 class PeopleOperations(OperationGroup):
     refusals = (ScopeBusy,)
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel, pairing: Pairing, approvals: Approvals) -> None:
+        self.kernel = kernel
+        self._pairing = pairing
+        self._approvals = approvals
 
     @operation("pair.list", shown=_PEOPLE, on_page=True)
     async def list(self) -> Json:
         """List open requests with their codes, and who is approved."""
-        access = self.services.access
+        access = self.kernel.access
         waiting: list[Json] = [
             {
                 "code": request.code,
@@ -76,7 +80,7 @@ class PeopleOperations(OperationGroup):
     async def approve(self, code: Code) -> Json:
         """Approve the person who was given CODE."""
         try:
-            person = await self.services.pairing.approve(code)
+            person = await self._pairing.approve(code)
         except NoSuchCode as error:
             raise _no_such_code(code) from error
         account = f"{person.channel}:{person.user_id}"
@@ -91,7 +95,7 @@ class PeopleOperations(OperationGroup):
     @operation("pair.decline", on_page=True)
     async def decline(self, code: Code) -> Json:
         try:
-            asked = await self.services.access.decline(code)
+            asked = await self.kernel.access.decline(code)
         except NoSuchCode as error:
             raise _no_such_code(code) from error
         account = f"{asked.channel}:{asked.user_id}"
@@ -105,7 +109,7 @@ class PeopleOperations(OperationGroup):
     @operation("pair.revoke", shown="message", on_page=True)
     async def revoke(self, id: Id) -> Json:
         """Stop answering ID, such as telegram:11111."""
-        if not await self.services.pairing.revoke(id):
+        if not await self._pairing.revoke(id):
             why = Sentence("{account} is not approved. `daybook pair list` shows who is.", account=id)
             raise OperationError(why)
         return {"id": id, "message": Sentence("{account} can no longer talk to Daybook.", account=id)}
@@ -114,23 +118,23 @@ class PeopleOperations(OperationGroup):
     async def people(self) -> Json:
         """`{people: [{id, name, role, accounts: [{id, approved}], spent_usd, limit_usd}], groups: [{id, title, server,
         mention, per_minute, allow, spent_usd, limit_usd}]}`, the owner first; sums are today's."""
-        services = self.services
-        chats = await services.database.run(chat_rows.known)
+        kernel = self.kernel
+        chats = await kernel.database.run(chat_rows.known)
         names = {f"{chat.address.channel}:{chat.user_id}": chat.user_name for chat in reversed(chats)}
         titles = {_group_of(chat): chat.title for chat in reversed(chats) if chat.kind is ChatKind.GROUP}
         found: dict[str, list[KnownAccount]] = {}
-        for account in services.access.known_accounts():
+        for account in kernel.access.known_accounts():
             found.setdefault("" if account.role is Role.OWNER else account.person, []).append(account)
         return {
             "people": [
                 self._person_json(accounts, names)
                 for _, accounts in sorted(found.items(), key=lambda entry: entry[0] != "")
             ],
-            "groups": [self._group_json(group, titles) for group in services.access.group_list()],
+            "groups": [self._group_json(group, titles) for group in kernel.access.group_list()],
         }
 
     def _person_json(self, accounts: Sequence[KnownAccount], names: Mapping[str, str]) -> Json:
-        first, services = accounts[0], self.services
+        first, kernel = accounts[0], self.kernel
         is_owner = first.role is Role.OWNER
         spender = (Audience.OWNER, "") if is_owner else (Audience.PERSON, first.person)
         of_account = {account.account: account.name or names.get(account.account, "") for account in accounts}
@@ -143,16 +147,14 @@ class PeopleOperations(OperationGroup):
                 {"id": account.account, "name": of_account[account.account], "approved": account.is_approved}
                 for account in accounts
             ],
-            "spent_usd": round(services.ledger.spent_today_by(spender), 6),
-            "limit_usd": None if is_owner else services.limits.person_daily_usd,
+            "spent_usd": round(kernel.ledger.spent_today_by(spender), 6),
+            "limit_usd": None if is_owner else kernel.config.limits.person_daily_usd,
         }
 
     def _group_json(self, group: ListedGroup, titles: Mapping[tuple[str, str], str]) -> Json:
-        channel, id, rule, services = group.channel, group.id, group.rule, self.services
-        current = services.access.current_chat_id(channel, id)
-        spent = services.ledger.spent_today_by(
-            (Audience.GROUP, f"{channel}-{services.access.first_chat_id(channel, id)}")
-        )
+        channel, id, rule, kernel = group.channel, group.id, group.rule, self.kernel
+        current = kernel.access.current_chat_id(channel, id)
+        spent = kernel.ledger.spent_today_by((Audience.GROUP, f"{channel}-{kernel.access.first_chat_id(channel, id)}"))
         return {
             "id": f"{channel}:{id}",
             "title": titles.get((channel, current), ""),
@@ -161,7 +163,7 @@ class PeopleOperations(OperationGroup):
             "per_minute": rule.per_minute,
             "allow": sorted(rule.allow),
             "spent_usd": round(spent, 6),
-            "limit_usd": services.limits.group_daily_usd,
+            "limit_usd": kernel.config.limits.group_daily_usd,
         }
 
     @operation("approvals.list")
@@ -179,13 +181,13 @@ class PeopleOperations(OperationGroup):
                 "until": approval.question.until,
                 "lasting": approval.lasting,
             }
-            for approval in await self.services.approvals.listed()
+            for approval in await self._approvals.listed()
         ]
 
     @operation("approvals.answer", on_page=True)
     async def answer(self, id: Code, answer: Literal["yes", "always", "no"]) -> Json:
         """`{id, message}`, which says what was done."""
-        approvals = self.services.approvals
+        approvals = self._approvals
         if answer == ALWAYS and not any(
             approval.question.id == id and approval.lasting for approval in await approvals.listed()
         ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -13,12 +13,15 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.model.base import Json
 from channels.message import Health
 from channels.terminal import NAME as TERMINAL
-from gateway.commands.context import Services
 from gateway.file_system import layout_problems
 from gateway.handlers.schedule import jobs_json
+from gateway.kernel import Kernel
 from gateway.operations import OperationGroup, Text, operation
 from gateway.scheduling.job_access import OPERATOR
+from gateway.scheduling.requests import JobService
 from gateway.store.lease import processes
+from gateway.supervisor import SupervisedSource
+from gateway.turns.queue import TurnQueue
 
 PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
@@ -39,15 +42,17 @@ _NOTHING_KNOWN: Mapping[str, Json] = {
 
 
 class StatusOperations(OperationGroup):
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel, jobs: JobService, sources: Sequence[SupervisedSource], turns: TurnQueue) -> None:
+        self.kernel = kernel
+        self._jobs = jobs
+        self._sources = sources
+        self._turns = turns
 
     @operation("status")
     async def status(self) -> Json:
         """Show what Daybook is doing."""
-        services = self.services
         channels: dict[str, Json] = {name: {"state": str(Health.OFF), "last_error": ""} for name in PLATFORMS}
-        for source in services.sources:
+        for source in self._sources:
             known = source.status
             channels[source.source.name] = {"state": str(known.state), "last_error": known.last_error}
         troubles = await asyncio.to_thread(self._troubles)
@@ -59,7 +64,7 @@ class StatusOperations(OperationGroup):
         return {
             "troubles": list[Json](troubles),
             "channels": channels,
-            "running": services.turns.lanes.busy,
+            "running": self._turns.lanes.busy,
             **_NOTHING_KNOWN,
             **stored,
         }
@@ -67,7 +72,7 @@ class StatusOperations(OperationGroup):
     def _troubles(self) -> list[str]:
         """What was deleted, moved or replaced while the gateway ran."""
         found: list[str] = []
-        for folder in dict.fromkeys(agent.workspace for agent in self.services.agents.values()):
+        for folder in dict.fromkeys(agent.workspace for agent in self.kernel.agents.values()):
             if folder.is_dir():
                 found += [f"{path} should be a folder, but {why}" for path, why in layout_problems(folder)]
             else:
@@ -75,11 +80,11 @@ class StatusOperations(OperationGroup):
         return found
 
     async def _stored(self) -> dict[str, Json]:
-        services = self.services
-        inbox, outbox = await services.inbox.counts(), await services.outbox.counts()
-        today, waits = await services.ledger.sums(1), await services.ledger.waits.ends()
-        gateways = await services.database.run(processes) if services.database.is_shared else ()
-        sessions = [info for _, agent in services.agents.items() for info in await agent.sessions()]
+        kernel = self.kernel
+        inbox, outbox = await kernel.inbox.counts(), await kernel.outbox.counts()
+        today, waits = await kernel.ledger.sums(1), await kernel.ledger.waits.ends()
+        gateways = await kernel.database.run(processes) if kernel.database.is_shared else ()
+        sessions = [info for _, agent in kernel.agents.items() for info in await agent.sessions()]
         return {
             "gateways": [
                 {
@@ -104,9 +109,9 @@ class StatusOperations(OperationGroup):
                 "repeated": outbox.repeated,
             },
             "model_waits": [{"model": model, "until": utc_stamp(until)} for model, until in waits.items()],
-            "jobs": jobs_json(await services.jobs.rows(OPERATOR), _NEXT_JOBS),
+            "jobs": jobs_json(await self._jobs.rows(OPERATOR), _NEXT_JOBS),
             "usage": {
-                "day": services.clock.today().isoformat(),
+                "day": kernel.clock.today().isoformat(),
                 "calls": sum(row.calls for row in today),
                 "input": sum(row.input for row in today),
                 "output": sum(row.output for row in today),
@@ -119,20 +124,20 @@ class StatusOperations(OperationGroup):
     @operation("chat.outcome")
     async def outcome(self, id: Text) -> Json:
         """`{done, outcome, turn}` of a message from the terminal."""
-        known = await self.services.inbox.fate(TERMINAL, "", id)
+        known = await self.kernel.inbox.fate(TERMINAL, "", id)
         return {"done": known.done, "outcome": known.outcome, "turn": known.turn}
 
 
 class UsageOperations(OperationGroup):
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
 
     @operation("usage")
     async def usage(self, days: Annotated[int, Field(ge=1, description="How many days back.")] = 7) -> Json:
         """Show tokens and cost.
 
         The sums of each day, purpose, session and model."""
-        sums = await self.services.ledger.sums(days)
+        sums = await self.kernel.ledger.sums(days)
         return [
             {
                 "day": row.day,
