@@ -26,8 +26,6 @@ from agent.memory.scope import Audience, Scope, scope_named
 from agent.memory.undo import take_back
 from agent.model.base import Json
 from agent.values import SessionKey
-from gateway.features.imports.apply import write_files
-from gateway.features.imports.plan import build_plan
 from gateway.features.imports.values import ImportKind, ImportPlan, ImportRefused
 from gateway.handlers.agents import AgentName, named_agent
 from gateway.kernel import FeatureParts, Kernel
@@ -91,6 +89,8 @@ class ImportOperations(OperationGroup):
         return await self._to_its_end(self._run(into, scope, kind, Path(path), is_dry=dry_run))
 
     async def _run(self, agent: Agent, scope: Scope, kind: ImportKind, path: Path, *, is_dry: bool) -> Json:
+        from gateway.features.imports.plan import build_plan  # noqa: PLC0415 (readers of many formats, rarely needed)
+
         async with self._alone:
             plan = await asyncio.to_thread(build_plan, kind, path, scope, self._kernel.clock)
             id = "" if is_dry or not plan.files else await self._write(agent, scope, plan)
@@ -105,6 +105,8 @@ class ImportOperations(OperationGroup):
 
     async def _write(self, agent: Agent, scope: Scope, plan: ImportPlan) -> str:
         """Returns the change's id. Raises `OperationError`; then nothing is written."""
+        from gateway.features.imports.apply import write_files  # noqa: PLC0415 (the same)
+
         session = str(SessionKey(agent.settings.name, "owner"))
         with agent.history.author(scope, session).writes(f"{IMPORT}{plan.kind}") as unit:
             try:

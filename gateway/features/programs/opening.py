@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from gateway.features.programs import rows
@@ -14,9 +14,8 @@ from gateway.features.programs.background import ProgramRuns
 from gateway.features.programs.config import WithPrograms
 from gateway.features.programs.runner import ProgramRunner
 from gateway.features.programs.sandbox import NO_SANDBOX, Sandbox, find_sandbox, missed_sandbox
-from gateway.features.programs.tools import ExecRules, ProgramTools
 from gateway.features.programs.workspace import Workspaces, Written, remove_left_names
-from gateway.kernel import FeatureParts, Kernel
+from gateway.kernel import FeatureParts, Kernel, ToolSource
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +24,7 @@ log = logging.getLogger(__name__)
 async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     home, config, database, agents = kernel.home, kernel.config, kernel.database, kernel.agents.values()
     tools = {name: WithPrograms.of(agent.tools) for name, agent in config.agents.items()}
-    rules = {name: ExecRules(own.exec_allow) for name, own in tools.items() if own.exec}
+    rules = {name: own.exec_allow for name, own in tools.items() if own.exec}
     sandbox = await asyncio.to_thread(find_sandbox, home, config) if rules else Sandbox()
     why_off = await asyncio.to_thread(missed_sandbox, home, sandbox) if rules else ""
     if rules and (why_off or not sandbox.is_tight):
@@ -37,10 +36,16 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     runner = ProgramRunner(sandbox, workspaces, home.programs)
     runs = ProgramRuns(database, kernel.clock, kernel.outbox, kernel.sessions, runner, kernel.secrets)
     yield FeatureParts(
-        tools=[ProgramTools(runs, AllowedPrograms(database, runner), kernel.sessions, rules, why_off)],
+        tools=[_tools(kernel, runs, rules, why_off)] if rules else [],
         sources=[runs],
         texts=rows.TEXTS,
         on_forgotten=[runs.forget],
         on_stop=[runs.stop],
         prunes=[rows.prune],
     )
+
+
+def _tools(kernel: Kernel, runs: ProgramRuns, rules: Mapping[str, Sequence[Sequence[str]]], why_off: str) -> ToolSource:
+    from gateway.features.programs.tools import ProgramTools  # noqa: PLC0415 (only where programs may run)
+
+    return ProgramTools(runs, AllowedPrograms(kernel.database, runs.runner), kernel.sessions, rules, why_off)

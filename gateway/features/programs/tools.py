@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -84,15 +83,9 @@ class _ExecStop(Arguments):
     id: Count
 
 
-@dataclass(frozen=True, slots=True)
-class ExecRules:
-    """How an agent runs programs. `allow`: leading words that need no yes."""
-
-    allow: Sequence[Sequence[str]] = ()
-
-
 class ProgramTools:
-    """The tools for programs. `rules` by agent; an agent without rules runs no programs. `why_off`: a sentence why no
+    """The tools for programs. `rules`: by agent, the leading words that need no yes; an agent without rules runs no
+    programs. `why_off`: a sentence why no
     program is run for now."""
 
     def __init__(
@@ -100,7 +93,7 @@ class ProgramTools:
         runs: ProgramRuns,
         allowed: AllowedPrograms,
         sessions: SessionPolicy,
-        rules: Mapping[str, ExecRules],
+        rules: Mapping[str, Sequence[Sequence[str]]],
         why_off: str = "",
     ) -> None:
         self._why_off = why_off
@@ -112,15 +105,15 @@ class ProgramTools:
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         """The tools for the owner in private; none for others."""
         route = self._sessions.of_row(row)
-        rules = self._rules.get(route.session.agent)
+        allow = self._rules.get(route.session.agent)
         is_owners = route.role is Role.OWNER and route.scope.audience is Audience.OWNER
-        if rules is None or not is_owners or row.message.kind is not ChatKind.PRIVATE:
+        if allow is None or not is_owners or row.message.kind is not ChatKind.PRIVATE:
             return ()
         turn = f"exec:{route.session}:{row.turn or user_message_id(row.message)}"
         scope, session = route.scope, self.runs.session_of(row.message)
 
         async def effect(arguments: _Exec | _ExecBackground) -> Effect:
-            return await self._effect(await self._call(arguments, scope), scope, rules)
+            return await self._effect(await self._call(arguments, scope), scope, allow)
 
         async def lasting(effect: Effect) -> str:
             return await self.allowed.state(effect.words, effect.folder, scope)
@@ -179,9 +172,9 @@ class ProgramTools:
             Tool(spec("exec_stop", "Stop a program in the background.", _ExecStop), takes(_ExecStop, stop)),
         )
 
-    async def _effect(self, call: ProgramCall, scope: Scope, rules: ExecRules) -> Effect:
+    async def _effect(self, call: ProgramCall, scope: Scope, allow: Sequence[Sequence[str]]) -> Effect:
         try:
-            is_allowed = not call.network and await self.allowed.covers(call.argv, call.folder, scope, rules.allow)
+            is_allowed = not call.network and await self.allowed.covers(call.argv, call.folder, scope, allow)
             state = await self.allowed.state(call.argv, call.folder, scope)
         except StorageUnavailable as error:
             raise ToolError(_DISK) from error

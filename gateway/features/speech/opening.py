@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
-from gateway.features.speech.answers import SpokenAnswers
-from gateway.features.speech.config import (
-    LocalSpeaker,
-    LocalTranscriber,
-    RemoteSpeaker,
-    RemoteTranscriber,
-    WithSpeech,
-)
-from gateway.features.speech.speak import Speaker, SpeechProgram, SpeechServer
-from gateway.features.speech.transcribe import Endpoint, Program
+from gateway.features.speech.config import LocalSpeaker, LocalTranscriber, WithSpeech
 from gateway.kernel import FeatureParts, Kernel
 from gateway.turns.attachments import Transcriber
+
+if TYPE_CHECKING:
+    from gateway.features.speech.speak import Speaker
 
 
 @asynccontextmanager
@@ -26,27 +21,30 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     if config.speak is None or speaker is None or config.speak.when == "never":
         yield FeatureParts(transcriber=transcriber)
         return
+    from gateway.features.speech.answers import SpokenAnswers  # noqa: PLC0415 (only where answers are said aloud)
+
     voice = SpokenAnswers(kernel, speaker, always=config.speak.when == "always")
     yield FeatureParts(workers=[voice.run], voice=voice, transcriber=transcriber)
 
 
 def _transcriber(config: WithSpeech) -> Transcriber | None:
-    match config.transcribe:
-        case RemoteTranscriber() as remote:
-            key = remote.api_key.get_secret_value() if remote.api_key else ""
-            return Endpoint(remote.base_url, remote.model, key)
-        case LocalTranscriber() as local:
-            return Program(local.command)
-        case None:
-            return None
+    wanted = config.transcribe
+    if wanted is None:
+        return None
+    from gateway.features.speech.transcribe import Endpoint, Program  # noqa: PLC0415 (only where something hears)
+
+    if isinstance(wanted, LocalTranscriber):
+        return Program(wanted.command)
+    return Endpoint(wanted.base_url, wanted.model, wanted.api_key.get_secret_value() if wanted.api_key else "")
 
 
 def build_speaker(config: WithSpeech) -> Speaker | None:
-    match config.speak:
-        case RemoteSpeaker() as remote:
-            key = remote.api_key.get_secret_value() if remote.api_key else ""
-            return SpeechServer(remote.base_url, remote.model, remote.voice, key)
-        case LocalSpeaker() as local:
-            return SpeechProgram(local.command)
-        case None:
-            return None
+    wanted = config.speak
+    if wanted is None:
+        return None
+    from gateway.features.speech.speak import SpeechProgram, SpeechServer  # noqa: PLC0415 (only where something speaks)
+
+    if isinstance(wanted, LocalSpeaker):
+        return SpeechProgram(wanted.command)
+    key = wanted.api_key.get_secret_value() if wanted.api_key else ""
+    return SpeechServer(wanted.base_url, wanted.model, wanted.voice, key)

@@ -20,7 +20,7 @@ from gateway.features.programs.background import MOST_AT_ONCE, BegunBefore, Prog
 from gateway.features.programs.rows import ProgramKind, ProgramRow
 from gateway.features.programs.runner import ProgramCall, ProgramRunner
 from gateway.features.programs.sandbox import Sandbox, missed_sandbox
-from gateway.features.programs.tools import ExecRules, ProgramTools
+from gateway.features.programs.tools import ProgramTools
 from gateway.features.programs.workspace import Workspaces, Written
 from gateway.home import Home
 from gateway.messages.outbox import Outbox
@@ -56,7 +56,7 @@ class Programs:
     def tools(self, why_off: str = "") -> ProgramTools:
         runs = self.runs()
         allowed = AllowedPrograms(self._database, runs.runner)
-        return ProgramTools(runs, allowed, self._sessions, {"main": ExecRules()}, why_off)
+        return ProgramTools(runs, allowed, self._sessions, {"main": ()}, why_off)
 
     async def receive(self, events: Sequence[Event]) -> None:
         self.received += [one for one in events if isinstance(one, InboundMessage)]
