@@ -27,7 +27,7 @@ from gateway.factories import (
 from gateway.handlers import all_operations
 from gateway.home import Home
 from gateway.kernel import FeatureParts, Kernel, Opening, ToolSource, together
-from gateway.manifest import features
+from gateway.manifest import features, readers
 from gateway.messages.outbound_files import LongAnswers
 from gateway.models import build_model
 from gateway.policy.display_names import DisplayNames
@@ -114,7 +114,7 @@ async def open_gateway(
         intake = AttachmentIntake(
             opened.by_name,
             Store(home.state),
-            Reader(config.media.max_chars, config.media.max_pages),
+            Reader(config.media.max_chars, config.media.max_pages, readers=readers()),
             parts.transcriber,
             config.media.max_mb * 1_000_000,
             core.active_work,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 
 from agent.languages.sentences import Sentence
+from agent.media.sniff import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Feature:
     """The classes that add its keys to sections of the configuration."""
     exposure: str = ""
     """From the home and its configuration to what `daybook doctor --security` says of it."""
+    readers: Mapping[Kind, str] = field(default_factory=dict)
+    """From a file and the most characters to its texts, by kind of file; run in a process with limits."""
     jobs: Mapping[str, Sentence] = field(default_factory=dict)
     """What it does by itself, by the id of the job."""
 
@@ -44,3 +47,8 @@ def features() -> Sequence[Feature]:
     """All features. The list is found by its name, because what it names imports the kernel."""
     found: Sequence[Feature] = resolve_name("gateway.features:FEATURES")
     return found
+
+
+def readers() -> Mapping[Kind, str]:
+    """What reads files of a kind, for `agent.media.reader.Reader`."""
+    return {kind: name for feature in features() for kind, name in feature.readers.items()}

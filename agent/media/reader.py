@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,8 @@ AT_ONCE = 3
 """Processes; callers decide whose file waits."""
 _LONGEST_REMARK = 300
 _PICTURES = frozenset({"jpg", "png"})
-_READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.OLD_OFFICE, Kind.HTML, Kind.MAIL, Kind.TEXT})
+_READABLE = frozenset({Kind.PDF, Kind.HTML, Kind.MAIL, Kind.TEXT})
+_NONE: Mapping[Kind, str] = {}
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR")
 """All that the reading process sees of the environment: no keys."""
 _HINTS = {
@@ -52,17 +54,21 @@ class _End:
 
 
 class Reader:
-    """Reads at most `most_chars` of a document and `most_pages` of a PDF, within `seconds` for each file."""
+    """Reads at most `most_chars` of a document and `most_pages` of a PDF, within `seconds` for each file. `readers`:
+    names, as `module:function`, of what reads files of further kinds."""
 
-    def __init__(self, most_chars: int, most_pages: int, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, most_chars: int, most_pages: int, seconds: float = SECONDS, readers: Mapping[Kind, str] = _NONE
+    ) -> None:
         self._most_chars = most_chars
         self._most_pages = most_pages
         self._seconds = seconds
+        self._readers = readers
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def text(self, file: Path, kind: Kind) -> Reading:
         """Raises `Unreadable`, `OSError`."""
-        if kind not in _READABLE:
+        if kind not in _READABLE and kind not in self._readers:
             raise Unreadable(_HINTS.get(kind, f"it is a {kind}"))
         return self._read(await self._run(kind, file, os.devnull))
 
@@ -91,7 +97,7 @@ class Reader:
         """The process's texts, and its end, if sent. A file may control the process: its output is not trusted."""
         texts: list[str] = []
         left, has_begun = self._most_chars, False
-        limits = (str(self._most_chars), str(self._most_pages))
+        limits = (str(self._most_chars), str(self._most_pages), self._readers.get(kind, ""))
         async with self._free:
             process = await _started(
                 *(sys.executable, "-P", "-m", "agent.media.reading", kind.value, str(file), about, *limits),

@@ -1,5 +1,6 @@
-"""Reads one file in a process of its own: `python -m agent.media.reading KIND FILE ABOUT CHARS PAGES`.
-ABOUT is where a picture goes, or the address and the encoding of a page of the web.
+"""Reads one file in a process of its own: `python -m agent.media.reading KIND FILE ABOUT CHARS PAGES READER`.
+ABOUT is where a picture goes, or the address and the encoding of a page of the web. READER names the function that
+reads a kind that is not read here; else it is empty.
 
 A file may use up memory or time, or break the library: only this process suffers, which has limits, no other file and
 no network. It writes at once, a JSON object a line: `{"begun": true}` as its time begins, `{"text": …}` any number of
@@ -16,12 +17,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import IO
 
 from agent.media.confine import confine
-from agent.media.office import from_office, from_old_office
 from agent.media.pictures import shrink
 from agent.media.sniff import TOO_MUCH, Kind, Unreadable
 from agent.media.text import decoded, from_html, from_mail
@@ -43,8 +44,12 @@ _MARKUP = 8
 """Characters of a page for each character of its text."""
 
 
+ReadFile = Callable[[IO[bytes], int], Iterator[str]]
+
+
 def main(arguments: list[str]) -> None:
-    kind, file, about, chars, pages = arguments
+    kind, file, about, chars, pages, reader = arguments
+    read: ReadFile | None = resolve_name(reader) if reader else None
     target = Path(about if kind == Kind.PICTURE else os.devnull)
     if kind == Kind.PICTURE:
         target.touch()
@@ -58,7 +63,7 @@ def main(arguments: list[str]) -> None:
         if kind == Kind.PICTURE:
             ending, remark = shrink(Path(file), Path(about)), ""
         else:
-            remark = _write(_texts(Kind(kind), Path(file), about, int(chars), int(pages)), int(chars))
+            remark = _write(_texts(Kind(kind), Path(file), about, int(chars), int(pages), read), int(chars))
     except Unreadable as problem:
         remark = str(problem)
     except BaseException as problem:  # from a library, on a bad file; a panic of Rust is no Exception
@@ -75,15 +80,14 @@ def _is_for_want_of_room(problem: BaseException | None) -> bool:
     return False
 
 
-def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int) -> Iterator[str]:
+def _texts(kind: Kind, path: Path, about: str, chars: int, pages: int, read: ReadFile | None) -> Iterator[str]:
     with path.open("rb") as file:
+        if read is not None:
+            yield from read(file, chars)
+            return
         match kind:
             case Kind.PDF:
                 yield from _from_pdf(path, pages)
-            case Kind.ZIP:
-                yield from from_office(file, chars)
-            case Kind.OLD_OFFICE:
-                yield from from_old_office(file)
             case Kind.HTML:
                 yield from_html(_start_of(file, _MARKUP * chars))
             case Kind.LINKED_PAGE:

@@ -12,6 +12,7 @@ NAMES = (
     "service",
     "delegate",
     "web_tools",
+    "office",
     "speech",
     "pictures",
     "programs",

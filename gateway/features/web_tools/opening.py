@@ -22,6 +22,7 @@ from gateway.features.web_tools.config import (
 from gateway.features.web_tools.page import Page, PageSource, WebSearch
 from gateway.features.web_tools.tools import WebTools
 from gateway.kernel import FeatureParts, Kernel
+from gateway.manifest import readers
 
 _PAGE_CHARS = 400_000
 """Of a page of the web, which is shown in parts."""
@@ -35,7 +36,8 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     def pages() -> PageSource:
         from gateway.features.web_tools.fetch import Fetcher  # noqa: PLC0415 (only where a page is opened)
 
-        return _WithoutSecrets(Fetcher(Reader(_PAGE_CHARS, config.media.max_pages), rules), kernel.secrets)
+        reader = Reader(_PAGE_CHARS, config.media.max_pages, readers=readers())
+        return _WithoutSecrets(Fetcher(reader, rules), kernel.secrets)
 
     searches = {
         name: _web_search(tools.web_search, kernel.models[name], agent.model)

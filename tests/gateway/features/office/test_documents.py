@@ -10,7 +10,7 @@ import pytest
 
 from agent.media.reader import Reader
 from agent.media.sniff import TOO_MUCH, Unreadable
-from agent.media.text import from_html
+from gateway.manifest import readers
 from tests import files
 from tests.agent.media.test_reading import read, refused
 
@@ -32,7 +32,7 @@ _OLD_EXCEL = zlib.decompress(
 
 @pytest.fixture
 def reader() -> Reader:
-    return Reader(most_chars=20_000, most_pages=20, seconds=240)
+    return Reader(most_chars=20_000, most_pages=20, seconds=240, readers=readers())
 
 
 # spreadsheets
@@ -240,32 +240,39 @@ async def test_slides_of_open_document_with_notes(reader: Reader, tmp_path: Path
     )
 
 
-# web pages
+# all of them
 
 
-@pytest.mark.parametrize(
-    ("page", "text"),
-    [
-        ("<h2>Terms</h2>It rains\n  <b>today</b>.", "## Terms\n\nIt rains today."),
-        ("<ol start=3><li>a<li>b<ul><li>c</ul><li>d</ol>e", "3. a\n4. b\n  - c\n5. d\n\ne"),
-        ("<table><tr><th>a<th>b<tr><td>1<td>2</table>", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
-        (
-            "<table><tr><td rowspan=2>a<p>b<td colspan=2>c<tr><td>d<td>e</table>",
-            "| a / b | c |  |\n| --- | --- | --- |\n|  | d | e |",
-        ),
-        (
-            "<table><tr><td>Hello<p>you<tr><td><table><tr><td>a<td>b</table></table>",
-            "Hello\nyou\n\n| a | b |\n| --- | --- |",
-        ),
-        ("<pre>a\n  b</pre>", "a\n  b"),
-        ("<table><tr><td>a<td>b", "| a | b |\n| --- | --- |"),
-        ("</table></tr></td></ol><td>a</td>", "a"),
-    ],
-)
-def test_a_web_page_keeps_its_form(page: str, text: str) -> None:
-    assert from_html(page) == text
+async def test_office_documents(reader: Reader, tmp_path: Path) -> None:
+    assert (
+        await read(reader, tmp_path, files.docx("Dear Alice,", "see you &amp; Bob"))
+    ).text == "Dear Alice,\nsee you & Bob"
+    assert (await read(reader, tmp_path, files.pptx("Plan", "Costs"))).text == "[Slide 1]\nPlan\n\n[Slide 2]\nCosts"
+    open_document = files.open_document("<text:p>Guten Tag</text:p>")
+    assert (await read(reader, tmp_path, open_document)).text == "Guten Tag"
 
 
-def test_a_table_that_claims_to_be_huge_stays_small() -> None:
-    row = "<tr>" + "<td rowspan=99999 colspan=99999>x" * 1_000
-    assert len(from_html("<table>" + row + "<tr><td>y" * 100)) < 100_000
+async def test_a_sheet_with_shared_texts_gaps_and_days(reader: Reader, tmp_path: Path) -> None:
+    row = '<c r="A1" t="s"><v>0</v></c><c r="C1"><v>12.5</v></c><c r="D1" s="1"><v>46347</v></c>'
+    styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
+    found = await read(reader, tmp_path, files.xlsx([row], ["Rent"], styles))
+    assert found.text == "[Sheet Costs]\nRent\t\t12.5\t2026-11-21"
+
+
+@pytest.mark.full
+async def test_a_sheet_of_a_million_rows_is_read_as_far_as_allowed(reader: Reader, tmp_path: Path) -> None:
+    found = await read(reader, tmp_path, files.xlsx("<c><v>7</v></c>" for _ in range(1_000_000)))
+    assert found.text.count("7") > 5_000
+    assert found.remark == "only its first 20,000 characters are shown"
+
+
+async def test_bombs_do_not_go_off(reader: Reader, tmp_path: Path) -> None:
+    assert "larger than 256 MB" in await refused(reader, tmp_path, files.bomb(300))
+    entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+    assert "entities" in await refused(reader, tmp_path, files.docx("&b;", head=entities))
+
+
+async def test_an_archive_and_a_damaged_document_say_so(reader: Reader, tmp_path: Path) -> None:
+    assert "ZIP archive" in await refused(reader, tmp_path, files.archive({"a.txt": "a"}))
+    assert "damaged" in await refused(reader, tmp_path, files.docx("Dear Alice")[:-30])
+    assert "damaged" in await refused(reader, tmp_path, files.archive({"word/document.xml": "<w:p>"}))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agent.media.markdown import Markdown, heading_mark, list_mark
-from agent.media.parts import Attributes, Parts, number, value
+from gateway.features.office.parts import Attributes, Parts, number, value
 
 _NOTES = re.compile(r"word/(foot|end)notes\.xml")
 _HEADING = re.compile(r"heading ([1-9])")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agent.media.markdown import Markdown, heading_mark, list_mark
-from agent.media.parts import Attributes, Parts, number
+from gateway.features.office.parts import Attributes, Parts, number
 
 _TITLES = frozenset({"title", "ctrTitle"})
 _NOT_SHOWN = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})

@@ -7,12 +7,12 @@ import zipfile
 from collections.abc import Iterator
 from typing import IO
 
-from agent.media.opendocument import from_open_document
-from agent.media.parts import Parts
-from agent.media.sheets import from_workbook
-from agent.media.slides import from_slides
 from agent.media.sniff import Unreadable
-from agent.media.word import from_word
+from gateway.features.office.opendocument import from_open_document
+from gateway.features.office.parts import Parts
+from gateway.features.office.sheets import from_workbook
+from gateway.features.office.slides import from_slides
+from gateway.features.office.word import from_word
 
 OLD_OFFICE = "it is of an old Office format, which I can't open; send it as DOCX, XLSX, PPTX or PDF"
 _MOST_ROWS = 50_000
@@ -31,7 +31,7 @@ def from_office(file: IO[bytes], most_chars: int) -> Iterator[str]:
         raise Unreadable("it is protected by a password, or packed in a way that I don't know") from error
 
 
-def from_old_office(file: IO[bytes]) -> Iterator[str]:
+def from_old_office(file: IO[bytes], _: int) -> Iterator[str]:
     """Text of Excel before 2007. Raises `Unreadable` for other documents of that time."""
     from python_calamine import CalamineError  # noqa: PLC0415 (only where a workbook is read)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agent.media.markdown import Markdown, heading_mark, list_mark
-from agent.media.parts import Attributes, Parts, number, value
+from gateway.features.office.parts import Attributes, Parts, number, value
 
 _HIDDEN = frozenset({"tracked-changes"})
 """Elements with deleted text."""
