@@ -32,9 +32,6 @@ class WebHost(Protocol):
     async def call(self, operation: str, parameters: Mapping[str, object]) -> object:
         """Calls one of the gateway's operations. Raises `ActionFailed`."""
 
-    async def embedder(self, answer: str) -> object:
-        """The state of the model for semantic search, as JSON. `answer`: `yes`, `no` or empty."""
-
     async def metrics(self) -> str:
         """Prometheus' text format. Raises `NotRecorded`."""
 

@@ -102,8 +102,6 @@ class WebServer:
         app.router.add_post("/files", self._upload)
         app.router.add_get(FILE, self._sign_path)
         app.router.add_get(SIGNED_FILE, self._download)
-        app.router.add_get("/embedder", self._embedder)
-        app.router.add_post("/embedder", self._embedder)
         app.router.add_get("/view/{name:[a-z]{1,20}}", self._view)
         app.router.add_post("/call/{operation:[a-z._]{1,40}}", self._call)
         app.router.add_post("/markup", self._drawn_markup)
@@ -301,17 +299,6 @@ class WebServer:
         return path, file.name, shown_as
 
     # health
-
-    async def _embedder(self, request: web.Request) -> web.StreamResponse:
-        answer = ""
-        if request.method == "POST":
-            try:
-                answer = load_json(await request.text())["answer"]
-            except (ValueError, KeyError, TypeError, LookupError):
-                answer = ""
-            if answer not in ("yes", "no"):
-                raise web.HTTPBadRequest(text='Send {"answer": "yes"} or {"answer": "no"}.\n')
-        return web.json_response(await self._gateway.embedder(answer))
 
     async def _drawn_markup(self, request: web.Request) -> web.StreamResponse:
         """`{kind, text, language?}` -> `{html}`: colours of code, or a formula; empty where it stays as it is."""

@@ -152,11 +152,8 @@ class GatewayWebHost(OperationGroup):
             raise NotOffered(Sentence("The page can't do that."))
         try:
             return await self._operations[operation](cast(Params, parameters))
-        except (OperationError, StorageUnavailable) as problem:
+        except OperationError as problem:
             raise ActionFailed(str(problem)) from problem
-
-    async def embedder(self, answer: str) -> object:
-        return await self._operations["memory.embedder"]({"answer": answer} if answer else {})
 
     async def metrics(self) -> str:
         async with self._asking:

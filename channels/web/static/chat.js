@@ -3,7 +3,7 @@
 
 import {$, copy, fullMoment, icon, make, spokenMoment} from '/static/dom.js';
 import {drawMarkup} from '/static/markup.js';
-import {JSON_TYPE, ask, pageKey} from '/static/net.js';
+import {ask, call, pageKey} from '/static/net.js';
 import {t} from '/static/texts.js';
 import {againButton, earlierButton, editButton, showEarlier} from '/static/versions.js';
 
@@ -440,9 +440,8 @@ let offerTimer = 0;
 
 async function lookAtOffer(answer) {
   clearTimeout(offerTimer);
-  const options = answer ? {method: 'POST', headers: JSON_TYPE, body: JSON.stringify({answer})} : {};
-  const found = await ask('/embedder', options);
-  if (found?.ok) { const shown = await found.json(); keepingEnd(() => drawOffer(shown)); }
+  const shown = await call('memory.embedder', answer ? {answer} : {}).catch(() => null);
+  if (shown) keepingEnd(() => drawOffer(shown));
 }
 
 function drawOffer({state, text, size, done, of}) {

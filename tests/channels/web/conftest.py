@@ -161,12 +161,11 @@ class House:
     timezone: str = "UTC"
     serves: bool = True
     begun: asyncio.Event = field(default_factory=asyncio.Event)
-    offer: dict[str, object] = field(default_factory=lambda: {"state": "", "text": "", "done": 0, "of": 0})
-    answers: list[str] = field(default_factory=list)
     operations: dict[str, object] = field(
         default_factory=lambda: {
             "status": STATUS,
             "setup.status": SETUP,
+            "memory.embedder": {"state": "", "text": "", "done": 0, "of": 0},
             "mcp.servers": [],
             "mcp.answer": ActionFailed("This answer belongs to no open login."),
         }
@@ -212,10 +211,6 @@ class House:
         if isinstance(answer, Exception):
             raise answer
         return answer(parameters) if callable(answer) else answer
-
-    async def embedder(self, answer: str) -> object:
-        self.answers += [answer] if answer else []
-        return self.offer
 
     async def metrics(self) -> str:
         if self.record.failure:

@@ -332,24 +332,30 @@ async def test_a_page_that_stays_open_is_in_use(
 async def test_the_owner_is_asked_once_and_sees_how_far_it_is(
     person: BrowserContext, channel: WebChannel, house: House
 ) -> None:
-    house.offer = {"state": "offered", "text": "Semantic?", "size": 105, "done": 0, "of": 0}
+    house.operations["memory.embedder"] = {"state": "offered", "text": "Semantic?", "size": 105, "done": 0, "of": 0}
     page = await logged_in(person, house.address)
     offer = page.locator("#offer")
     await expect(offer.get_by_text("Find memories by what they mean, not only by their words?")).to_be_visible()
-    house.offer = {"state": "fetching", "text": "", "done": 0, "of": 0}
+    house.operations["memory.embedder"] = {"state": "fetching", "text": "", "done": 0, "of": 0}
     await page.get_by_role("button", name="Yes, download it").click()
     await expect(offer.get_by_text("Downloading the model")).to_be_visible()
     await expect(page.get_by_role("button", name="Yes, download it")).to_be_hidden()
-    house.offer = {"state": "embedding", "text": "", "done": 30, "of": 120}
+    house.operations["memory.embedder"] = {"state": "embedding", "text": "", "done": 30, "of": 120}
     await expect(offer.get_by_text("30 of 120")).to_be_visible()
     assert await offer.locator("progress").evaluate("one => one.value / one.max") == 0.25
-    house.offer = {"state": "failed", "text": "That didn't work: no network.", "done": 0, "of": 0}
+    house.operations["memory.embedder"] = {
+        "state": "failed",
+        "text": "That didn't work: no network.",
+        "done": 0,
+        "of": 0,
+    }
     await expect(offer.get_by_text("no network")).to_be_visible()
     await expect(page.get_by_role("button", name="Try again")).to_be_visible()
-    house.offer = {"state": "", "text": "", "done": 0, "of": 0}
+    house.operations["memory.embedder"] = {"state": "", "text": "", "done": 0, "of": 0}
     await page.get_by_role("button", name="No, thanks").click()
     await expect(offer).to_be_hidden()
-    assert house.answers == ["yes", "no"]
+    answers = [given["answer"] for name, given in house.calls if name == "memory.embedder" and given]
+    assert answers == ["yes", "no"]
 
 
 @pytest.mark.full

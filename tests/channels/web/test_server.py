@@ -27,7 +27,6 @@ EVERYTHING = [
     "/session",
     "/ws",
     f"/files/{'0' * 32}/0",
-    "/embedder",
     "/healthz",
     "/readyz",
     "/metrics",
@@ -562,16 +561,3 @@ async def test_a_record_that_cannot_be_read_is_said_and_tried_again_later(owner:
     house.record.failure = None
     async with owner.opened() as tab:
         assert tab.frames
-
-
-async def test_the_offer_of_an_embedder_is_shown_and_answered(owner: Browser, house: House) -> None:
-    house.offer["state"] = "offered"
-    async with owner.get("/embedder") as answer:
-        assert (answer.status, await answer.json()) == (200, house.offer)
-    for said in ("yes", "no"):
-        async with owner.post("/embedder", json={"answer": said}) as answer:
-            assert answer.status == 200
-    for wrong in ("", "{}", "[]", '{"answer": "use"}', "[" * 2_000):
-        async with owner.post("/embedder", data=wrong) as answer:
-            assert answer.status == 400 and "yes" in await answer.text()
-    assert house.answers == ["yes", "no"]
