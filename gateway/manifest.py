@@ -17,7 +17,7 @@ class CommandLine:
     help: str
     """The first paragraph of its `--help`."""
     command: str
-    """`module:attribute`."""
+    """`module:attribute`: the command, or an `OperationGroup`, each of whose operations that is shown becomes one."""
     after: str = ""
     """The command that it follows in the list; empty: the last."""
 

@@ -37,14 +37,18 @@ _KERNEL = {
     "migrate": "Move the messages to PostgreSQL, for several gateways, or back.",
     "completion": "Let your shell complete commands.",
 }
-"""The commands of the kernel, with the help that a list shows. The module has the name, or that in `_MODULES`."""
-_MODULES = {"usage": "status"}
+"""The commands of the kernel, with the help that a list shows. Each is in the module of its name, but for these."""
+_ELSEWHERE = {
+    "usage": "gateway.cli.status:usage_command",
+    "schedule": "gateway.handlers.schedule:ScheduleOperations",
+    "pair": "gateway.handlers.people:PeopleOperations",
+}
 
 
 def _commands() -> Mapping[str, CommandLine]:
     """All commands, a feature's behind the command that it follows."""
     known = {
-        name: CommandLine(help, f"gateway.cli.{_MODULES.get(name, name)}:{name}_command")
+        name: CommandLine(help, _ELSEWHERE.get(name, f"gateway.cli.{name}:{name}_command"))
         for name, help in _KERNEL.items()
     }
     listed = [*known]
@@ -81,6 +85,8 @@ def command_of(name: str) -> click.Command:
     """One of `COMMANDS`, as it is written."""
     with without_collector():
         command: click.Command = resolve_name(COMMANDS[name].command)
+        if not isinstance(command, click.Command):
+            command = resolve_name("gateway.terminal.operations:group_of")(name, COMMANDS[name].help, [command])
     _take_words(command)
     return command
 

@@ -7,7 +7,6 @@ import sys
 import click
 
 from agent.languages.sentences import Sentence
-from agent.model.base import Json
 from gateway.cli.embedder import embedder
 from gateway.handlers.history import HistoryOperations
 from gateway.handlers.memory import MemoryOperations
@@ -18,7 +17,7 @@ from gateway.terminal.rpc import Call, RpcAnswer, rows, show_progress
 
 
 def _show_found(context: CliContext, answer: RpcAnswer) -> None:
-    found = answer.value if isinstance(answer.value, dict) else {}
+    found = answer.fields
     hits = rows(found.get("hits"))
     for row in hits:
         first, last = row.get("start_line"), row.get("end_line")
@@ -39,7 +38,7 @@ async def _show_progress(_: CliContext, asked: Params, call: Call) -> None:
 
 
 def _show_tests(context: CliContext, answer: RpcAnswer) -> None:
-    report = answer.value if isinstance(answer.value, dict) else {}
+    report = answer.fields
     results = rows(report.get("results"))
     for row in results:
         missing = row.get("missing")
@@ -59,12 +58,12 @@ def _show_tests(context: CliContext, answer: RpcAnswer) -> None:
         )
 
 
-def _has_failed(value: Json) -> bool:
-    return not all(row.get("passed") for row in rows(value.get("results") if isinstance(value, dict) else None))
+def _has_failed(answer: RpcAnswer) -> bool:
+    return not all(row.get("passed") for row in rows(answer.fields.get("results")))
 
 
 def _show_status(context: CliContext, answer: RpcAnswer) -> None:
-    found = answer.value if isinstance(answer.value, dict) else {}
+    found = answer.fields
     size = found.get("bytes")
     megabytes = f"{size / 1_000_000 if isinstance(size, int) else 0.0:.1f}"
     where = Sentence("not saved, because the disk can't be written") if found.get("in_memory") else found.get("file")

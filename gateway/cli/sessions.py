@@ -11,7 +11,7 @@ from gateway.handlers.agents import SessionOperations
 from gateway.terminal.confirm import confirm
 from gateway.terminal.context import CliContext, CommandFailed, print_json
 from gateway.terminal.operations import command_of, group_of
-from gateway.terminal.rpc import RpcAnswer, ask, rows
+from gateway.terminal.rpc import RpcAnswer, ask
 from gateway.terminal.table import print_table
 
 _KEYS = ("id", "key", "started", "last", "messages")
@@ -27,11 +27,11 @@ def list_sessions(context: CliContext, as_json: bool, archived: bool, aside: boo
     """List conversations, latest first."""
     answer = ask(context, "sessions.list")
     if as_json:
-        return print_json([{name: row.get(name) for name in _KEYS} for row in rows(answer.value)])
+        return print_json([{name: row.get(name) for name in _KEYS} for row in answer.rows])
     names = ("id", "key", "title", "last", "messages")
     heads = context.heads(Sentence("id"), Sentence("key"), Sentence("title"), Sentence("last"), Sentence("messages"))
     states = archived, aside
-    shown = [row for row in rows(answer.value) if (bool(row.get("archived")), bool(row.get("aside"))) == states]
+    shown = [row for row in answer.rows if (bool(row.get("archived")), bool(row.get("aside"))) == states]
     lines = [row | {"last": answer.reader.moment(row.get("last"))} for row in shown]
     nothing = context.said("No conversations are archived.") if archived else context.said("No conversations yet.")
     return print_table(heads, [[row.get(name) for name in names] for row in lines], nothing)
@@ -43,7 +43,7 @@ def list_sessions(context: CliContext, as_json: bool, archived: bool, aside: boo
 @click.pass_obj
 def export(context: CliContext, session: str, output: Path | None) -> None:
     """Save a conversation as Markdown."""
-    text = _of(ask(context, "sessions.export", id=session).value, "text")
+    text = str(ask(context, "sessions.export", id=session).fields.get("text"))
     if output is None:
         return click.echo(text)
     try:
@@ -64,24 +64,18 @@ def prune(context: CliContext, days: int, yes: bool) -> None:
     """Delete ended conversations that were last used more than --days ago."""
     if not yes:
         confirm(context.said("Delete conversations that were last used more than {days} days ago?", days=days))
-    value = ask(context, "sessions.prune", days=days).value
-    removed = value.get("removed") if isinstance(value, dict) else None
+    removed = ask(context, "sessions.prune", days=days).fields.get("removed")
     click.echo(context.said("{count} deleted.", count=len(removed) if isinstance(removed, list) else 0))
 
 
 def _show_title(context: CliContext, answer: RpcAnswer) -> None:
-    click.echo(context.said("It is called “{title}” now.", title=_of(answer.value, "title")))
+    click.echo(context.said("It is called “{title}” now.", title=answer.fields.get("title")))
 
 
 def _show_archived(context: CliContext, answer: RpcAnswer) -> None:
-    title = _of(answer.value, "title")
+    title = answer.fields.get("title")
     is_listed = context.said("“{title}” is listed again.", title=title)
-    is_archived = _of(answer.value, "archived") == str(True)
-    click.echo(context.said("“{title}” is archived.", title=title) if is_archived else is_listed)
-
-
-def _of(value: object, name: str) -> str:
-    return str(value.get(name, "")) if isinstance(value, dict) else ""
+    click.echo(context.said("“{title}” is archived.", title=title) if answer.fields.get("archived") else is_listed)
 
 
 sessions_command = group_of(

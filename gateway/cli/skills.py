@@ -13,7 +13,7 @@ from gateway.handlers.agents import SkillOperations
 from gateway.terminal.confirm import confirm
 from gateway.terminal.context import CliContext, print_json
 from gateway.terminal.operations import group_of
-from gateway.terminal.rpc import ask, rows
+from gateway.terminal.rpc import ask
 
 _AGENT = click.option("--agent", help="The agent's name; default: the main one.")
 
@@ -25,15 +25,14 @@ _AGENT = click.option("--agent", help="The agent's name; default: the main one."
 @click.pass_obj
 def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> None:
     """Let a skill hold as a rule, as its text is now."""
-    value = ask(context, "skills.show", name=name, agent=agent).value
-    shown = value if isinstance(value, dict) else {}
+    shown = ask(context, "skills.show", name=name, agent=agent).fields
     if not shown.get("waits"):
         return click.echo(context.said("{name} waits for no yes.", name=name))
     click.echo(exactly(f"{shown.get('description')}\n\n{shown.get('text')}".strip()))
     if not yes:
         confirm(context.said("Every chat that may see it gets this text as a rule. In force?"))
-    answer = ask(context, "skills.approve", name=name, sha=shown.get("sha"), agent=agent).value
-    return click.echo(answer.get("message") if isinstance(answer, dict) else "")
+    answer = ask(context, "skills.approve", name=name, sha=shown.get("sha"), agent=agent)
+    return click.echo(answer.fields.get("message"))
 
 
 @click.command()
@@ -42,7 +41,7 @@ def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> Non
 @click.pass_obj
 def check(context: CliContext, agent: str | None, as_json: bool) -> None:
     """List what is broken or missing. Exits with 1 if there is anything."""
-    found = [row for row in rows(ask(context, "skills.list", agent=agent).value) if _faults(row)]
+    found = [row for row in ask(context, "skills.list", agent=agent).rows if _faults(row)]
     if as_json:
         print_json([*found])
     for row in found if not as_json else ():

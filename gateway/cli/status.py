@@ -32,7 +32,7 @@ _SUMMED = ("calls", "input", "output", "cache_read", "cache_write", "cost_usd")
 def status_command(context: CliContext, as_json: bool) -> None:
     """Show what Daybook is doing."""
     answer = ask(context, "status")
-    status = dict(_part(answer.value))
+    status = dict(answer.fields)
     if not answer.running:
         others = [gateway for gateway in rows(status.get("gateways")) if gateway.get("pid") != os.getpid()]
         status["gateways"] = list(others)
@@ -91,7 +91,7 @@ def _part(value: Json) -> Mapping[str, Json]:
 
 def _show_usage(context: CliContext, answer: RpcAnswer) -> None:
     days = click.get_current_context().params["days"]
-    used = rows(answer.value)
+    used = answer.rows
     lines: list[list[object]] = [[row.get(name) for name in (*_WHAT, *_SUMMED)] for row in used]
     if len(used) > 1:
         sums = (sum(value for row in used if isinstance(value := row.get(name), int | float)) for name in _SUMMED)

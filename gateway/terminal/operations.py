@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from datetime import date
 from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import click
@@ -16,7 +18,7 @@ from agent.model.base import Json
 from gateway.operations import Argument, BadParameters, OperationGroup, Parameters, Shown, operation_of
 from gateway.rpc.protocol import Params
 from gateway.terminal.context import CliContext, print_json
-from gateway.terminal.rpc import Call, RpcAnswer, ask_beside, rows
+from gateway.terminal.rpc import Call, RpcAnswer, ask_beside
 from gateway.terminal.table import print_table
 
 Show: TypeAlias = Callable[[CliContext, RpcAnswer], None]
@@ -36,15 +38,20 @@ def command_of(
     method: Callable[..., Awaitable[Json]],
     show: Show | None = None,
     beside: Callable[[CliContext, Params, Call], Coroutine[object, object, None]] | None = None,
-    fails: Callable[[Json], bool] = lambda value: False,
+    fails: Callable[[RpcAnswer], bool] = lambda answer: False,
+    *,
+    name: str = "",
+    help: str = "",
+    fixed: Params = MappingProxyType({}),
 ) -> click.Command:
     """The command of an operation. `show` prints its result for people, where `Operation.shown` is not enough;
-    `beside`: what is done until it ends; `fails` says of which results the command exits with 1."""
+    `beside`: what is done until it ends; `fails` says of which results the command exits with 1; `fixed`: parameters
+    that are not typed, where an operation has several commands, each with its `name` and `help`."""
     operation = operation_of(method)
 
     def call(as_json: bool, **given: Any) -> None:
         context: CliContext = click.get_current_context().obj
-        asked = {name: " ".join(value) if isinstance(value, tuple) else value for name, value in given.items()}
+        asked = {**fixed, **{name: _sent(value) for name, value in given.items()}}
         if "for_people" in operation.parameters.model_fields:
             asked["for_people"] = not as_json
         try:
@@ -56,11 +63,19 @@ def command_of(
             print_json(answer.value)
         else:
             (show or partial(_show, operation.shown or ""))(context, answer)
-        if fails(answer.value):
+        if fails(answer):
             sys.exit(1)
 
     params = [*options_of(operation.parameters), JSON]
-    return click.Command(operation.name.rpartition(".")[2], callback=call, params=params, help=operation.help)
+    name = name or operation.name.rpartition(".")[2]
+    return click.Command(name, callback=call, params=params, help=help or operation.help)
+
+
+def _sent(value: Any) -> Json:
+    """What was typed, as it is sent: the gateway may run in another folder."""
+    if isinstance(value, Path):
+        return str(value.expanduser().absolute())
+    return " ".join(value) if isinstance(value, tuple) else value
 
 
 def options_of(parameters: type[Parameters]) -> Iterator[click.Parameter]:
@@ -69,9 +84,9 @@ def options_of(parameters: type[Parameters]) -> Iterator[click.Parameter]:
         argument = next((mark for mark in field.metadata if isinstance(mark, Argument)), None)
         if argument is not None:
             is_required = field.is_required() and not argument.many
-            yield click.Argument(
-                [name], metavar=argument.metavar, nargs=-1 if argument.many else 1, required=is_required
-            )
+            kind = click.Path(path_type=Path) if field.annotation is Path else None
+            count = -1 if argument.many else 1
+            yield click.Argument([name], type=kind, metavar=argument.metavar, nargs=count, required=is_required)
         elif field.description is not None:
             yield _option(f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}", field)
 
@@ -93,8 +108,6 @@ def _option(flag: str, field: FieldInfo) -> click.Option:
 
 def _show(shown: Shown, context: CliContext, answer: RpcAnswer) -> None:
     if isinstance(shown, str):
-        return click.echo(answer.value.get(shown) if isinstance(answer.value, Mapping) else "")
-    lines = [
-        [translated(context.language, cell) for cell in shown.cells(row, answer.reader)] for row in rows(answer.value)
-    ]
+        return click.echo(answer.fields.get(shown, ""))
+    lines = [[translated(context.language, cell) for cell in shown.cells(row, answer.reader)] for row in answer.rows]
     return print_table(context.heads(*shown.columns), lines, context.said_of(shown.empty))

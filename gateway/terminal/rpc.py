@@ -31,6 +31,15 @@ class RpcAnswer:
     """It came from a running gateway."""
     reader: ResultReader
 
+    @property
+    def fields(self) -> Mapping[str, Json]:
+        """An object; without fields where it is something else."""
+        return self.value if isinstance(self.value, Mapping) else {}
+
+    @property
+    def rows(self) -> list[dict[str, Json]]:
+        return rows(self.value)
+
 
 Call = Callable[[str, Params], Awaitable[Json]]
 Beside = Callable[[Call], Coroutine[object, object, None]]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
-from agent.model.base import Json
 from gateway.features.imports.operations import ImportOperations
 from gateway.features.imports.values import ImportKind
-from gateway.operations import operation_of
-from gateway.terminal.context import CliContext, print_json
-from gateway.terminal.operations import JSON, group_of, options_of
-from gateway.terminal.rpc import ask, rows
+from gateway.terminal.context import CliContext
+from gateway.terminal.operations import command_of, group_of
+from gateway.terminal.rpc import RpcAnswer, rows
 
 _SHOWN = 20
 """Lines of a list for people; `--json` has all."""
@@ -26,21 +23,8 @@ _KINDS = {
 }
 
 
-def _import_of(kind: ImportKind, help: str) -> click.Command:
-    def call(path: Path, dry_run: bool, agent: str | None, as_json: bool) -> None:
-        context: CliContext = click.get_current_context().obj
-        where = str(path.expanduser().absolute())
-        value = ask(context, "import.run", kind=kind.value, path=where, dry_run=dry_run, agent=agent).value
-        if as_json:
-            return print_json(value)
-        return _show(context, value if isinstance(value, dict) else {})
-
-    path, *others = options_of(operation_of(ImportOperations.run).parameters)
-    path.type = click.Path(path_type=Path)
-    return click.Command(kind.value, callback=call, params=[path, *others, JSON], help=help)
-
-
-def _show(context: CliContext, report: dict[str, Json]) -> None:
+def _show(context: CliContext, answer: RpcAnswer) -> None:
+    report = answer.fields
     files, is_dry = rows(report.get("files")), report.get("dry_run") is True
     if files:
         count, chats, messages = len(files), report.get("conversations"), report.get("messages")
@@ -91,5 +75,8 @@ import_command = group_of(
     "import",
     "Bring your memory and chats from other assistants, or Markdown.\n\nNothing that is there is overwritten.",
     [ImportOperations],
-    [_import_of(kind, help) for kind, help in _KINDS.items()],
+    [
+        command_of(ImportOperations.run, _show, name=kind.value, help=help, fixed={"kind": kind.value})
+        for kind, help in _KINDS.items()
+    ],
 )

@@ -75,7 +75,7 @@ class ImportOperations(OperationGroup):
     async def run(
         self,
         kind: ImportKind,
-        path: Annotated[str, Argument()],
+        path: Annotated[Path, Argument()],
         dry_run: Annotated[bool, Field(description="Show what would be written, and write nothing.")] = False,
         agent: AgentName = "",
     ) -> Json:
@@ -84,9 +84,9 @@ class ImportOperations(OperationGroup):
         written."""
         into = named_agent(self._kernel, agent)
         scope = Scope(Audience.OWNER, into.workspace)
-        if not Path(path).is_absolute():
+        if not path.is_absolute():
             raise OperationError(Sentence("{path} is not an absolute path.", path=path))
-        return await self._to_its_end(self._run(into, scope, kind, Path(path), is_dry=dry_run))
+        return await self._to_its_end(self._run(into, scope, kind, path, is_dry=dry_run))
 
     async def _run(self, agent: Agent, scope: Scope, kind: ImportKind, path: Path, *, is_dry: bool) -> Json:
         from gateway.features.imports.plan import build_plan  # noqa: PLC0415 (readers of many formats, rarely needed)
