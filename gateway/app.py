@@ -73,21 +73,14 @@ async def open_gateway(
     on_lost: OnLost = lambda why: None,
 ) -> AsyncIterator[Gateway]:
     """Builds the gateway of a home and closes it again. `channels` False: only the terminal. `platforms` and `model_of`
-    make channels and models; `process`: operations of the process that it
-    runs in; `on_lost`: ends the process at once, where another may serve the home now.
+    make channels and models; `process`: operations of the process that it runs in; `on_lost`: ends the process at once,
+    where another may serve the home now.
 
     Raises `HomeBusy`, `HomeError`, `StorageUnavailable`.
     """
     async with AsyncExitStack() as stack:
-        core = await open_core(
-            stack,
-            home,
-            config,
-            clock or Clock(config.zone),
-            timeouts,
-            waits=channels,
-            on_lost=on_lost,
-        )
+        clock = clock or Clock(config.zone)
+        core = await open_core(stack, home, config, clock, timeouts, waits=channels, on_lost=on_lost)
         agents = await open_agents(stack, core, model_of)
         commands = all_commands()
         operations: dict[str, RpcHandler] = {}
@@ -105,23 +98,12 @@ async def open_gateway(
         )
         messaging = await build_messaging(core, opened)
         schedule = build_schedule(core, opened, messaging)
-        tasks = Tasks(core.database, core.clock, core.access, messaging.inbox, messaging.outbox, core.timeouts.task)
-        kernel = _kernel(core, agents, opened, messaging, schedule.reports, tasks, web_rules or AddressRules())
+        kernel = _kernel(core, agents, opened, messaging, schedule.reports, web_rules or AddressRules())
         scheduling = await build_scheduling(kernel, core, schedule)
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
         parts = together([await stack.enter_async_context(opening(kernel)) for opening in openings])
         schedule.offer(*parts.jobs)
-        intake = AttachmentIntake(
-            opened.by_name,
-            Store(home.state),
-            Reader(config.media.max_chars, config.media.max_pages, readers=readers()),
-            parts.transcriber,
-            config.media.max_mb * 1_000_000,
-            core.active_work,
-            core.clock,
-            core.timeouts.fetch,
-            media_limits or MediaLimits(),
-        )
+        intake = _build_intake(kernel, core, parts, media_limits or MediaLimits())
         effects = _build_effects(kernel, messaging, scheduling, parts.tools)
         turns = await _build_turns(kernel, core, messaging, effects, parts, intake)
         services = _build_services(kernel, core, opened, messaging, scheduling, effects, turns, parts)
@@ -149,12 +131,7 @@ async def open_gateway(
             agents=agents.by_name.values(),
             commands=core.background,
             housekeeping=Housekeeping(
-                core.database,
-                core.clock,
-                messaging.outgoing,
-                intake,
-                home.sessions,
-                prunes=parts.prunes,
+                kernel.database, kernel.clock, kernel.outgoing, intake, home.sessions, prunes=parts.prunes
             ),
             workers=parts.workers,
             warm=agents.warm if channels else [],
@@ -169,7 +146,6 @@ def _kernel(
     channels: OpenChannels,
     messaging: Messaging,
     reports: OwnerReports,
-    tasks: Tasks,
     web_rules: AddressRules,
 ) -> Kernel:
     return Kernel(
@@ -188,11 +164,26 @@ def _kernel(
         ledger=core.ledger,
         claims=core.claims,
         scope_work=core.scope_work,
-        tasks=tasks,
+        tasks=Tasks(core.database, core.clock, core.access, messaging.inbox, messaging.outbox, core.timeouts.task),
         web_rules=web_rules,
         reports=reports,
         secrets=core.secrets,
         page=lambda: channels.web_host.owners_url,
+    )
+
+
+def _build_intake(kernel: Kernel, core: Core, parts: FeatureParts, limits: MediaLimits) -> AttachmentIntake:
+    media = kernel.config.media
+    return AttachmentIntake(
+        kernel.channels,
+        Store(kernel.home.state),
+        Reader(media.max_chars, media.max_pages, readers=readers()),
+        parts.transcriber,
+        media.max_mb * 1_000_000,
+        core.active_work,
+        kernel.clock,
+        core.timeouts.fetch,
+        limits,
     )
 
 

@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 
 from agent.agent import Agent
 from agent.formats.sqlite import StorageUnavailable
@@ -42,49 +43,35 @@ Heard = Callable[[str], None]
 Reload = Callable[[], Awaitable[None]]
 
 
+@dataclass(slots=True)
 class SharedWork:
     """`listening` calls its argument, in another thread, with each notification of another process. `reloads`: reads a
     table again that another process has changed, by its name. `on_lead` is called once this process leads. `patience`:
     seconds that another process waits for a pause in the messages of a scope."""
 
-    def __init__(
-        self,
-        database: Database,
-        claims: ProcessClaims,
-        active_work: ActiveWork,
-        listening: Callable[[Heard], contextlib.AbstractContextManager[None]],
-        scope_work: ScopeWork,
-        router: Router,
-        inbox: Inbox,
-        outbox: Outbox,
-        voice: Voice | None,
-        agents: Mapping[str, Agent],
-        reloads: Mapping[str, Reload],
-        on_lead: Callable[[], None],
-        patience: float = _WAITS_FOR,
-    ) -> None:
-        self.leads = asyncio.Event()
-        self._database = database
-        self._claims = claims
-        self._active_work = active_work
-        self._listening = listening
-        self._scope_work = scope_work
-        self._router = router
-        self._inbox = inbox
-        self._outbox = outbox
-        self._voice = voice
-        self._agents = agents
-        self._reloads = reloads
-        self._on_lead = on_lead
-        self._patience = patience
-        self._woken = asyncio.Event()
-        self._changed: set[str] = set()
-        self._leader: tuple[str, int] | None = None
-        self._released = self._stood = -math.inf
-        self._hung: set[int] = set()
-        """Messages with which a process hung, until that is written down."""
-        self._wanted: dict[str, float] = {}
-        """Scopes that another process waits for, and since when."""
+    database: Database
+    claims: ProcessClaims
+    active_work: ActiveWork
+    listening: Callable[[Heard], contextlib.AbstractContextManager[None]]
+    scope_work: ScopeWork
+    router: Router
+    inbox: Inbox
+    outbox: Outbox
+    voice: Voice | None
+    agents: Mapping[str, Agent]
+    reloads: Mapping[str, Reload]
+    on_lead: Callable[[], None]
+    patience: float = _WAITS_FOR
+    leads: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _woken: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _changed: set[str] = field(init=False, default_factory=set)
+    _leader: tuple[str, int] | None = field(init=False, default=None)
+    _released: float = field(init=False, default=-math.inf)
+    _stood: float = field(init=False, default=-math.inf)
+    _hung: set[int] = field(init=False, default_factory=set)
+    """Messages with which a process hung, until that is written down."""
+    _wanted: dict[str, float] = field(init=False, default_factory=dict)
+    """Scopes that another process waits for, and since when."""
 
     async def run(self) -> None:
         """Takes up work until cancelled."""
@@ -94,7 +81,7 @@ class SharedWork:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._hear, payload)
 
-        async with _in_thread(self._listening(heard)):
+        async with _in_thread(self.listening(heard)):
             while True:
                 self._woken.clear()
                 try:
@@ -112,32 +99,32 @@ class SharedWork:
     async def take_no_more(self) -> None:
         """Has new people and groups given to others: this process ends."""
         try:
-            await self._database.run(shares.take_no_more, self._claims.number)
+            await self.database.run(shares.take_no_more, self.claims.number)
         except StorageUnavailable as error:
             log.error("the other gateways do not know that this one ends: %s", error)
 
     def _hear(self, payload: str) -> None:
         if payload.isdecimal():
-            if int(payload) in (0, self._claims.number):
+            if int(payload) in (0, self.claims.number):
                 self._woken.set()
-                self._scope_work.wake()
+                self.scope_work.wake()
         else:
             self._changed.add(payload)
             if payload != "usage":  # that changes all the time, and may be a second old
                 self._woken.set()
 
     async def _stand(self) -> None:
-        standing = await self._database.run(shares.stand, self._claims)
+        standing = await self.database.run(shares.stand, self.claims)
         is_new_leader = standing.leads and not self.leads.is_set()
-        if is_new_leader or standing.dead or self._hung or self._active_work.awaits_stacks:
-            ended = await asyncio.to_thread(self._active_work.ended, standing.living, _STACKS_WITHIN)
+        if is_new_leader or standing.dead or self._hung or self.active_work.awaits_stacks:
+            ended = await asyncio.to_thread(self.active_work.ended, standing.living, _STACKS_WITHIN)
             self._hung.update(seq for process in ended for seq in process.messages)
-            await self._database.run(shares.bury, self._claims, standing.dead, self._hung, TRIED_ALONE_AFTER)
+            await self.database.run(shares.bury, self.claims, standing.dead, self._hung, TRIED_ALONE_AFTER)
             self._hung.clear()
         if is_new_leader:
             log.info("This gateway leads: it listens to the platforms and runs the schedule.")
-            self._claims.leads = True
-            self._on_lead()
+            self.claims.leads = True
+            self.on_lead()
             self.leads.set()
         elif standing.leader is not None and standing.leader != self._leader:
             host, pid = standing.leader
@@ -148,27 +135,27 @@ class SharedWork:
                 host,
             )
         self._leader = standing.leader
-        if is_new_leader or standing.dead or (standing.leads and self._scope_work.has_taken_over):
-            self._scope_work.has_taken_over = False
+        if is_new_leader or standing.dead or (standing.leads and self.scope_work.has_taken_over):
+            self.scope_work.has_taken_over = False
             await self._take_up_deferred()
 
     async def _find(self) -> None:
-        for table in self._changed & self._reloads.keys():
+        for table in self._changed & self.reloads.keys():
             self._changed.discard(table)  # before it is read: what changes meanwhile is heard again
             try:
-                await self._reloads[table]()
+                await self.reloads[table]()
             except StorageUnavailable:
                 self._changed.add(table)
                 raise
-        found = await self._database.run(shares.find, self._claims, self._inbox.open_rows.keys())
-        self._claims.hold(row.session for row in found.messages)
+        found = await self.database.run(shares.find, self.claims, self.inbox.open_rows.keys())
+        self.claims.hold(row.session for row in found.messages)
         now = asyncio.get_running_loop().time()
         self._wanted = {scope: self._wanted.get(scope, now) for scope in found.wanted}
-        self._router.take_up(self._without_held_back(found.messages))
-        self._outbox.take_up(found.chats)
-        if self._voice is not None:
+        self.router.take_up(self._without_held_back(found.messages))
+        self.outbox.take_up(found.chats)
+        if self.voice is not None:
             for speech in found.speech:
-                self._voice.post(speech)
+                self.voice.post(speech)
         if shares.DEATH in self._changed:
             self._changed.discard(shares.DEATH)
             await self._take_up_deferred()
@@ -177,7 +164,7 @@ class SharedWork:
     def _without_held_back(self, rows: Sequence[InboxRow]) -> list[InboxRow]:
         """Leaves out messages of scopes that always have some, where another process has long waited for the scope: it
         answers them. Commands, which may stop a turn, come through, and with them all messages before."""
-        latest = asyncio.get_running_loop().time() - self._patience
+        latest = asyncio.get_running_loop().time() - self.patience
         held_back = {scope for scope, since in self._wanted.items() if since <= latest}
         commands = {row.session: row.seq for row in rows if row.message.text.startswith("/")}
         return [
@@ -188,33 +175,33 @@ class SharedWork:
         """Gives scopes to the processes that wait for them, unless a turn or other work goes on there. Messages that
         wait go along."""
         busy = self._sessions_at_work(lambda agent: agent.deferred.active_paths)
-        idle = self._wanted.keys() - set(map(scope_name, busy)) - self._scope_work.scopes
+        idle = self._wanted.keys() - set(map(scope_name, busy)) - self.scope_work.scopes
         if not idle:
             return
-        for name, agent in self._agents.items():
+        for name, agent in self.agents.items():
             agent.deferred.let_go({path for path in agent.deferred.paths if scope_name(f"{name}/{path}") in idle})
-        self._inbox.let_go(idle)
-        await self._database.run(self._claims.hand_over, sorted(idle))
-        self._claims.let_go(idle)
+        self.inbox.let_go(idle)
+        await self.database.run(self.claims.hand_over, sorted(idle))
+        self.claims.let_go(idle)
         for scope in idle:
             del self._wanted[scope]
 
     def _sessions_at_work(self, deferred: Callable[[Agent], Collection[str]]) -> set[str]:
         """The sessions with open messages or deferred work. `deferred`: the paths of an agent's with such work."""
-        sessions = {row.session for row in self._inbox.open_rows.values() if self._router.serves(row)}
-        return sessions | {f"{name}/{path}" for name, agent in self._agents.items() for path in deferred(agent)}
+        sessions = {row.session for row in self.inbox.open_rows.values() if self.router.serves(row)}
+        return sessions | {f"{name}/{path}" for name, agent in self.agents.items() for path in deferred(agent)}
 
     async def _take_up_deferred(self) -> None:
         """Takes up the deferred work of ended processes for the scopes held; the leader also what nobody has."""
-        for name, agent in self._agents.items():
+        for name, agent in self.agents.items():
 
             async def may(path: str, name: str = name) -> bool:
                 session = f"{name}/{path}"
-                if not self._claims.leads:
-                    return self._claims.holds(session)
-                free = await self._database.run(self._claims.claim_if_free, session)
+                if not self.claims.leads:
+                    return self.claims.holds(session)
+                free = await self.database.run(self.claims.claim_if_free, session)
                 if free:
-                    self._claims.hold([session])
+                    self.claims.hold([session])
                 return free
 
             await agent.deferred.take_up(may)
@@ -224,11 +211,11 @@ class SharedWork:
         if now - self._released < _KEPT_IDLE:
             return
         self._released = now
-        sessions = {row.session for row in self._inbox.open_rows.values()}
+        sessions = {row.session for row in self.inbox.open_rows.values()}
         sessions |= self._sessions_at_work(lambda agent: agent.deferred.paths)
-        sessions |= {f"/{scope}" for scope in self._scope_work.scopes}
-        if idle := self._claims.drop(sessions, self._outbox.busy):
-            await self._database.run(self._claims.release, sorted(idle))
+        sessions |= {f"/{scope}" for scope in self.scope_work.scopes}
+        if idle := self.claims.drop(sessions, self.outbox.busy):
+            await self.database.run(self.claims.release, sorted(idle))
 
 
 @asynccontextmanager

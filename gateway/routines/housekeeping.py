@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
@@ -23,27 +24,18 @@ _EVERY = 86_400.0
 Sleep = Callable[[float], Awaitable[None]]
 
 
+@dataclass(slots=True)
 class Housekeeping:
     """Deletes old data. `transcripts`: the folder of all sessions, which name the files that are still needed;
     `prunes`: as in `FeatureParts`."""
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        outgoing: OutboundFiles,
-        intake: AttachmentIntake,
-        transcripts: Path,
-        sleep: Sleep = asyncio.sleep,
-        prunes: Sequence[Callable[[Connection], None]] = (),
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._outgoing = outgoing
-        self._intake = intake
-        self._transcripts = transcripts
-        self._prunes = prunes
-        self._sleep = sleep
+    database: Database
+    clock: Clock
+    outgoing: OutboundFiles
+    intake: AttachmentIntake
+    transcripts: Path
+    sleep: Sleep = asyncio.sleep
+    prunes: Sequence[Callable[[Connection], None]] = ()
 
     async def run(self) -> None:
         """Runs until cancelled. If the disk refuses, it tries again the next day."""
@@ -52,12 +44,12 @@ class Housekeeping:
                 await self._clean()
             except StorageUnavailable as error:
                 log.warning("old data could not be deleted, trying again tomorrow: %s", error)
-            await self._sleep(_EVERY)
+            await self.sleep(_EVERY)
 
     async def _clean(self) -> None:
-        for prune in (inbox_rows.prune, outbox_rows.prune, run_rows.prune, *self._prunes):
-            await self._database.run(prune)
-        await self._database.run(question_rows.prune, utc_stamp(self._clock.now()))
-        wanted = await self._database.run(outbox_rows.open_files)
-        await asyncio.to_thread(self._outgoing.prune, wanted)
-        await self._intake.clean(self._transcripts)
+        for prune in (inbox_rows.prune, outbox_rows.prune, run_rows.prune, *self.prunes):
+            await self.database.run(prune)
+        await self.database.run(question_rows.prune, utc_stamp(self.clock.now()))
+        wanted = await self.database.run(outbox_rows.open_files)
+        await asyncio.to_thread(self.outgoing.prune, wanted)
+        await self.intake.clean(self.transcripts)

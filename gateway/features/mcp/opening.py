@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 from gateway.features.mcp.catalog import McpCatalog
 from gateway.features.mcp.config import WithMcp
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.login_flow import McpLogins
-from gateway.features.mcp.login_requests import LoginRequests
 from gateway.features.mcp.operations import McpOperations
 from gateway.features.mcp.servers import McpServers
-from gateway.features.mcp.tools import McpTools
 from gateway.kernel import FeatureParts, Kernel
 
 
@@ -25,11 +23,15 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     servers = McpServers(kept, secrets=kernel.secrets)
     catalog = await asyncio.to_thread(McpCatalog, servers, agents)
     logins = McpLogins(servers, kernel.page)
+    operations = McpOperations(catalog, logins, config.default_agent).table()
+    if not any(agents.values()):
+        yield FeatureParts(operations)
+        return
+    from gateway.features.mcp.login_requests import LoginRequests  # noqa: PLC0415 (only where there is a server)
+    from gateway.features.mcp.tools import McpTools  # noqa: PLC0415 (the same)
+
     requests = LoginRequests(logins, kernel.database, clock, kernel.outbox, kernel.reports, servers.run)
-    tools = McpTools(kernel, catalog, kept, requests)
-    async with AsyncExitStack() as stack:
-        if any(agents.values()):
-            await stack.enter_async_context(servers)
-            await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
-            servers.learn()
-        yield FeatureParts(McpOperations(catalog, logins, config.default_agent).table(), tools=[tools])
+    async with servers:
+        await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
+        servers.learn()
+        yield FeatureParts(operations, tools=[McpTools(kernel, catalog, kept, requests)])
