@@ -28,6 +28,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
+from channels.ids import PersonId
 from channels.message import Event, InboundMessage, OutboundMessage
 from channels.scripted import ScriptedChannel
 from gateway.messages.inbox import AdmittedMessage, Inbox
@@ -158,7 +159,7 @@ class House:
     async def live(self, until: datetime, dice: random.Random) -> None:
         """Until then, and cut off in the midst of something."""
         year, clock = self.year, self.year.clock
-        access = Access(self.database, clock, {}, frozenset({f"telegram:{OWNER}"}), {})
+        access = Access(self.database, clock, {}, frozenset({PersonId("telegram", OWNER)}), {})
         platform = Platform(year)
         outbox = Outbox(self.database, clock, {"telegram": platform})
         inbox = Inbox(self.database, clock)

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.languages.codes import Language
-from agent.languages.sentences import Sentence, translated
+from agent.languages.sentences import translated
+from channels.ids import Address as Address
 
 
 class WholeTexts:
@@ -26,31 +27,6 @@ class WholeTexts:
             if isinstance(value, str) and not value.isascii():
                 whole = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
                 object.__setattr__(self, name, whole)
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    channel: str
-    chat_id: str
-    thread_id: str | None = None
-    account: str = ""
-
-    def __str__(self) -> str:
-        parts = [self.channel, self.chat_id] + ([self.thread_id] if self.thread_id is not None else [])
-        return ":".join(parts)
-
-    @classmethod
-    def parse(cls, text: str) -> Address:
-        """Reads `channel:chat_id[:thread_id]`. Raises `ValueError` with a sentence for its writer."""
-        parts = text.strip().split(":")
-        if len(parts) not in (2, 3) or not all(parts):
-            raise ValueError(
-                Sentence(
-                    "{text} is not a chat address; write `channel:chat_id` or `channel:chat_id:thread_id`",
-                    text=repr(text),
-                )
-            )
-        return cls(channel=parts[0], chat_id=parts[1], thread_id=parts[2] if len(parts) == 3 else None)
 
 
 class ChatKind(enum.StrEnum):

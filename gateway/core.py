@@ -22,6 +22,7 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.fs import guarded
 from agent.languages.sentences import Sentence
 from agent.model.base import Model, Warmable
+from channels.ids import PersonId
 from gateway.config import Config, ModelConfig, known_secrets
 from gateway.config.edit import is_zone_chosen
 from gateway.embedder.build import Embedders
@@ -109,8 +110,10 @@ async def open_core(
     await preferences.load()
     is_chosen = await asyncio.to_thread(is_zone_chosen, home, config)
     zone = HomeZone(home, clock, preferences, os.environ, is_chosen=is_chosen)
-    people = {name: frozenset(accounts) for name, accounts in config.people.items()}
-    access = Access(database, clock, rules(config), frozenset(config.owners), people, preferences.activation)
+    people = {name: frozenset(map(PersonId.parse, accounts)) for name, accounts in config.people.items()}
+    access = Access(
+        database, clock, rules(config), frozenset(map(PersonId.parse, config.owners)), people, preferences.activation
+    )
     await access.load()
     return Core(
         home,

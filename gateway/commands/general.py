@@ -11,6 +11,7 @@ from agent.languages.sentences import Sentence
 from agent.memory.provenance import without_mark
 from agent.model.offline.model import NAME as OFFLINE
 from agent.model.offline.model import greeting_in
+from channels.ids import PersonId
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply
 from gateway.commands.reports import times
 from gateway.i18n import example_buttons, one_line
@@ -141,7 +142,7 @@ async def whoami(context: CommandContext) -> str:
     }
     lines = [
         context.shown(roles[route.role]),
-        context.said("Your id: `{id}`", id=f"{message.address.channel}:{message.sender.id}"),
+        context.said("Your id: `{id}`", id=PersonId(message.address.channel, message.sender.id)),
         context.said("This chat: `{chat}`", chat=message.address),
         context.said("This conversation: `{session}`", session=route.session),
         context.said("Its memory: `{memory}`", memory=route.scope.name),
@@ -162,13 +163,13 @@ async def pair(context: CommandContext) -> str:
         if not waiting:
             return context.said("No one is waiting. `/pair CODE` approves someone.")
         return "\n".join(
-            f"- `{request.code}`: {request.name} ({request.channel}:{request.user_id})" for request in waiting
+            f"- `{request.code}`: {request.name} ({PersonId(request.channel, request.user_id)})" for request in waiting
         )
     try:
         person = await context.services.pairing.approve(context.argument)
     except NoSuchCode as error:
         raise CommandError(Sentence("That code isn't valid. Codes expire after one hour.")) from error
-    who = f"{person.name} ({person.channel}:{person.user_id})"
+    who = f"{person.name} ({PersonId(person.channel, person.user_id)})"
     return context.said("{person} can talk to me now.", person=who)
 
 

@@ -14,7 +14,9 @@ from pydantic import BaseModel, SecretStr
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
+from agent.memory.scope import Audience
 from agent.skills import FOLDER as SKILLS
+from channels.ids import PersonId
 from channels.network import is_loopback
 from gateway.config import Config, ConfigError, load
 from gateway.config.schema import GroupConfig, GuildConfig
@@ -23,6 +25,7 @@ from gateway.home import Home
 from gateway.manifest import features
 from gateway.setup.probe import Finding
 from gateway.store.connection import reading
+from gateway.store.usage import account_of
 
 _STALE = timedelta(days=180)
 _MOST_FILES = 20_000
@@ -161,28 +164,35 @@ def _people(home: Home, config: Config) -> Iterator[Finding]:
         with reading(home.database, config.postgres_url) as connection:
             if connection is None:
                 return
-            rows = connection.execute(
-                "SELECT channel, user_id, name FROM access WHERE role != 'owner' AND added_at < ? AND NOT EXISTS"
-                " (SELECT 1 FROM usage WHERE at >= ? AND session LIKE '%' || channel || '%' || user_id || '%')",
-                (since, since),
+            old = connection.execute(
+                "SELECT channel, user_id, name FROM access WHERE role != 'owner' AND added_at < ?", (since,)
             ).fetchall()
+            sessions = connection.execute("SELECT DISTINCT session FROM usage WHERE at >= ?", (since,)).fetchall()
     except StorageUnavailable as error:
         yield Finding(
             "people", False, Sentence("can't read who was approved: {why}", why=error), "run `daybook doctor`"
         )
         return
-    for channel, user, name in rows[:_MOST_NAMED]:
+    written = {account_of(session) for (session,) in sessions}
+    people = {account: person for person, accounts in config.people.items() for account in accounts}
+    approved = ((PersonId(channel, user), name) for channel, user, name in old)
+    stale = [
+        (account, name)
+        for account, name in approved
+        if (Audience.PERSON, people.get(str(account), account.folder)) not in written
+    ]
+    for account, name in stale[:_MOST_NAMED]:
         yield Finding(
             "people",
             False,
             Sentence(
                 "{person} was approved long ago and has not written for {days} days",
-                person=f"{name or user} ({channel}:{user})",
+                person=f"{name or account.id} ({account})",
                 days=_STALE.days,
             ),
-            Sentence("if they should no longer write: `{command}`", command=f"daybook pair revoke {channel}:{user}"),
+            Sentence("if they should no longer write: `{command}`", command=f"daybook pair revoke {account}"),
         )
-    if not rows:
+    if not stale:
         yield Finding("people", True, "everybody who was approved still writes, or was approved recently")
 
 

@@ -24,6 +24,7 @@ from agent.search.vectors.encoder import NoEmbedding
 from gateway.handlers.agents import AgentName, named_agent
 from gateway.kernel import Kernel
 from gateway.operations import Argument, Day, Most, OperationGroup, Text, operation
+from gateway.policy.sessions import scope_meant
 from gateway.routines.memory_checks import tested
 from gateway.rpc.protocol import OperationError
 
@@ -45,9 +46,8 @@ class _Progress:
 
 
 def _checked_scope(name: str) -> str:
-    audience, _, id = name.partition(":")
     try:
-        return scope_named(f"{audience}:{id.replace(':', '-')}", Path()).name  # a group is CHANNEL:CHAT to a person
+        return scope_meant(name, Path()).name
     except ValueError as error:
         raise ValueError(
             Sentence("{text} is not one of `owner`, `person:ID` and `group:CHANNEL:CHAT`.", text=repr(name))

@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from agent.languages.sentences import Sentence
 from agent.memory.scope import Audience, ScopeBusy
 from agent.model.base import Json
+from channels.ids import Address, PersonId, folder_name
 from channels.message import ChatKind
 from gateway.kernel import Kernel
 from gateway.messages.confirmations import ALWAYS
@@ -83,7 +84,7 @@ class PeopleOperations(OperationGroup):
             person = await self._pairing.approve(code)
         except NoSuchCode as error:
             raise _no_such_code(code) from error
-        account = f"{person.channel}:{person.user_id}"
+        account = str(PersonId(person.channel, person.user_id))
         owner = person.role == Role.OWNER
         return {
             "id": account,
@@ -98,7 +99,7 @@ class PeopleOperations(OperationGroup):
             asked = await self.kernel.access.decline(code)
         except NoSuchCode as error:
             raise _no_such_code(code) from error
-        account = f"{asked.channel}:{asked.user_id}"
+        account = str(PersonId(asked.channel, asked.user_id))
         return {
             "id": account,
             "message": Sentence(
@@ -120,7 +121,7 @@ class PeopleOperations(OperationGroup):
         mention, per_minute, allow, spent_usd, limit_usd}]}`, the owner first; sums are today's."""
         kernel = self.kernel
         chats = await kernel.database.run(chat_rows.known)
-        names = {f"{chat.address.channel}:{chat.user_id}": chat.user_name for chat in reversed(chats)}
+        names = {PersonId(chat.address.channel, chat.user_id): chat.user_name for chat in reversed(chats)}
         titles = {_group_of(chat): chat.title for chat in reversed(chats) if chat.kind is ChatKind.GROUP}
         found: dict[str, list[KnownAccount]] = {}
         for account in kernel.access.known_accounts():
@@ -133,18 +134,18 @@ class PeopleOperations(OperationGroup):
             "groups": [self._group_json(group, titles) for group in kernel.access.group_list()],
         }
 
-    def _person_json(self, accounts: Sequence[KnownAccount], names: Mapping[str, str]) -> Json:
+    def _person_json(self, accounts: Sequence[KnownAccount], names: Mapping[PersonId, str]) -> Json:
         first, kernel = accounts[0], self.kernel
         is_owner = first.role is Role.OWNER
         spender = (Audience.OWNER, "") if is_owner else (Audience.PERSON, first.person)
         of_account = {account.account: account.name or names.get(account.account, "") for account in accounts}
-        own_name = "" if first.person == first.account.replace(":", "-", 1) else first.person
+        own_name = "" if first.person == first.account.folder else first.person
         return {
             "id": first.person,
             "name": own_name or next(filter(None, of_account.values()), ""),
             "role": first.role or "",
             "accounts": [
-                {"id": account.account, "name": of_account[account.account], "approved": account.is_approved}
+                {"id": str(account.account), "name": of_account[account.account], "approved": account.is_approved}
                 for account in accounts
             ],
             "spent_usd": round(kernel.ledger.spent_today_by(spender), 6),
@@ -154,9 +155,9 @@ class PeopleOperations(OperationGroup):
     def _group_json(self, group: ListedGroup, titles: Mapping[tuple[str, str], str]) -> Json:
         channel, id, rule, kernel = group.channel, group.id, group.rule, self.kernel
         current = kernel.access.current_chat_id(channel, id)
-        spent = kernel.ledger.spent_today_by((Audience.GROUP, f"{channel}-{kernel.access.first_chat_id(channel, id)}"))
+        spent = kernel.ledger.spent_today_by((Audience.GROUP, folder_name(channel, kernel.access.first_chat_id(channel, id))))
         return {
-            "id": f"{channel}:{id}",
+            "id": str(Address(channel, id)),
             "title": titles.get((channel, current), ""),
             "server": group.is_server,
             "mention": "required" if rule.mention_required else "optional",

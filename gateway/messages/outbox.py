@@ -122,10 +122,11 @@ class Outbox:
         already."""
         channel, text = self._channels.get(address.channel), repair_surrogates(text)
         texts = channel.split(text) if channel else [text]
+        before, _, after = key.rpartition("{}")
         pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
         return [
             Draft(
-                key=key.format(number),
+                key=f"{before}{number}{after}",
                 address=address,
                 text=piece,
                 reply_to=answer_with or ("" if number else reply_to),

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from agent.languages.sentences import Sentence
+from channels.ids import Address, PersonId
 from channels.message import ChatKind, InboundMessage, Origin
 from gateway.i18n import CODE_LETTERS
 from gateway.store import access_rows, inbox_rows
@@ -104,7 +105,7 @@ class KnownAccount:
     """An account that the configuration or an approval names. `role` None: it may not write in private now.
     `is_approved`: by a code, so that it can be revoked."""
 
-    account: str
+    account: PersonId
     person: str
     role: Role | None
     name: str = ""
@@ -137,15 +138,13 @@ def _nothing(_: Connection) -> None:
 
 
 class Access:
-    """Accounts are written `channel:id`."""
-
     def __init__(
         self,
         database: Database,
         clock: Clock,
         rules: Mapping[str, ChannelRules],
-        owners: frozenset[str],
-        people: Mapping[str, frozenset[str]],
+        owners: frozenset[PersonId],
+        people: Mapping[str, frozenset[PersonId]],
         activation: Callable[[str], str | None] = _as_configured,
     ) -> None:
         """`activation`: what a group (`channel:chat_id`) chose over its configured `mention`."""
@@ -156,9 +155,9 @@ class Access:
         self._configured_owners = owners
         self._person_of_account = {account: person for person, accounts in people.items() for account in accounts}
         self._owner_people = {self._person_of_account[owner] for owner in owners if owner in self._person_of_account}
-        self._approved: dict[str, Approved] = {}
+        self._approved: dict[PersonId, Approved] = {}
         self._requests: dict[str, PairingRequest] = {}
-        self._declined: dict[str, str] = {}
+        self._declined: dict[PersonId, str] = {}
         """Until when an account may not ask again."""
         self._first_chat: dict[tuple[str, str], str] = {}
 
@@ -172,7 +171,7 @@ class Access:
             return approved, requests, inbox_rows.moved_chats(connection)
 
         approved, requests, moved = await self._database.run(read)  # at once: what changes meanwhile comes later
-        self._approved = {f"{approval.channel}:{approval.user_id}": approval for approval in approved}
+        self._approved = {PersonId(approval.channel, approval.user_id): approval for approval in approved}
         self._requests = {request.code: request for request in requests}
         for channel, old, new in moved:
             self.chat_moved(channel, old, new)
@@ -209,16 +208,19 @@ class Access:
 
     # who -------------------------------------------------------------------------------------------------------
 
-    def accounts(self, person: str) -> tuple[str, ...]:
+    def accounts(self, person: str) -> tuple[PersonId, ...]:
         return tuple(account for account, name in self._person_of_account.items() if name == person)
 
     def person(self, channel: str, user_id: str) -> str:
-        return self._person_of_account.get(f"{channel}:{user_id}", f"{channel}-{user_id}")
+        return self._of_account(PersonId(channel, user_id))
+
+    def _of_account(self, account: PersonId) -> str:
+        return self._person_of_account.get(account, account.folder)
 
     def is_owner(self, channel: str, user_id: str) -> bool:
         if channel in LOCAL_CHANNELS:
             return True
-        account = f"{channel}:{user_id}"
+        account = PersonId(channel, user_id)
         if account in self._configured_owners or self._person_of_account.get(account) in self._owner_people:
             return True
         person = self._person_of_account.get(account)
@@ -234,7 +236,7 @@ class Access:
         return frozenset((*self._owner_people, *approved))
 
     @property
-    def owner_accounts(self) -> tuple[str, ...]:
+    def owner_accounts(self) -> tuple[PersonId, ...]:
         """The owner's accounts, configured ones first."""
         approved = (known for known, approval in self._approved.items() if approval.role == Role.OWNER)
         return (*sorted(self._configured_owners), *approved)
@@ -245,20 +247,19 @@ class Access:
 
     def known_accounts(self) -> Sequence[KnownAccount]:
         """Known accounts, configured owners first."""
-        allowed = (f"{channel}:{user}" for channel, rules in self._rules.items() for user in sorted(rules.allow))
+        allowed = (PersonId(channel, user) for channel, rules in self._rules.items() for user in sorted(rules.allow))
         found, configured = [], (*sorted(self._configured_owners), *self._person_of_account)
         for account in dict.fromkeys((*configured, *allowed, *self._approved)):
-            channel, _, user = account.partition(":")
-            approval, role = self._approved.get(account), self.role_in_private(channel, user)
+            approval, role = self._approved.get(account), self.role_in_private(account.channel, account.id)
             name = approval.name if approval else ""
-            found.append(KnownAccount(account, self.person(channel, user), role, name, approval is not None))
+            found.append(KnownAccount(account, self._of_account(account), role, name, approval is not None))
         return found
 
     def group_list(self) -> Sequence[ListedGroup]:
         found = []
         for channel, rules in self._rules.items():
             for id, rule in rules.groups.items():
-                chosen = self._activation(f"{channel}:{id}")
+                chosen = self._activation(str(Address(channel, id)))
                 required = rule.mention_required if chosen is None else chosen == "required"
                 found.append(ListedGroup(channel, id, replace(rule, mention_required=required)))
             found += (ListedGroup(channel, id, server.rule, is_server=True) for id, server in rules.servers.items())
@@ -276,7 +277,7 @@ class Access:
 
     def is_named(self, channel: str, user_id: str) -> bool:
         """True if the configuration or an approval names the person."""
-        account = f"{channel}:{user_id}"
+        account = PersonId(channel, user_id)
         rules = self._rules.get(channel, ChannelRules())
         listed = user_id in rules.allow or account in self._configured_owners
         return listed or account in self._approved or account in self._person_of_account
@@ -314,7 +315,7 @@ class Access:
     def chat_of(self, message: InboundMessage) -> str:
         """A group's name, whatever its thread and present id."""
         channel = message.address.channel
-        return f"{channel}:{self.first_chat_id(channel, message.parent_chat or message.address.chat_id)}"
+        return str(Address(channel, self.first_chat_id(channel, message.parent_chat or message.address.chat_id)))
 
     def rule(self, message: InboundMessage) -> GroupRule | None:
         chat = message.parent_chat or message.address.chat_id
@@ -327,7 +328,7 @@ class Access:
     def _may_ask(self, channel: str, user_id: str, sent_at: datetime) -> bool:
         waiting = [request for request in self.requests() if request.channel == channel]
         asked_at = utc_stamp(min(sent_at, self._clock.instant()))
-        is_declined = self._declined.get(f"{channel}:{user_id}", "") > asked_at
+        is_declined = self._declined.get(PersonId(channel, user_id), "") > asked_at
         has_asked = is_declined or any(request.user_id == user_id for request in waiting)
         return len(waiting) < OPEN_CODES_PER_CHANNEL and not has_asked
 
@@ -350,7 +351,7 @@ class Access:
             raise NoSuchCode(code)
         await self._database.run(access_rows.decline, asked.code)
         self._requests.pop(asked.code, None)
-        self._declined[f"{asked.channel}:{asked.user_id}"] = asked.expires_at
+        self._declined[PersonId(asked.channel, asked.user_id)] = asked.expires_at
         return asked
 
     def requests(self) -> list[PairingRequest]:
@@ -377,7 +378,7 @@ class Access:
             also(connection)
 
         await self._database.run(write)
-        self._approved[f"{person.channel}:{person.user_id}"] = person
+        self._approved[PersonId(person.channel, person.user_id)] = person
         self._requests = {
             code: request
             for code, request in self._requests.items()
@@ -386,7 +387,8 @@ class Access:
 
     def approved(self, account: str) -> Approved | None:
         """The approval of an account, `channel:id` or, if unique, the id alone."""
-        matches = [approval for key, approval in self._approved.items() if account in (key, approval.user_id)]
+        wanted = PersonId.parse(account)
+        matches = [approval for known, approval in self._approved.items() if known == wanted or known.id == account]
         return matches[0] if len(matches) == 1 else None
 
     async def shut_out(self, person: Approved, also: Write = _nothing) -> None:
@@ -397,4 +399,4 @@ class Access:
             also(connection)
 
         await self._database.run(write)
-        self._approved.pop(f"{person.channel}:{person.user_id}", None)
+        self._approved.pop(PersonId(person.channel, person.user_id), None)

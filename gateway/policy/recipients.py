@@ -96,7 +96,7 @@ class Recipients:
         else:
             person = to.casefold()
             yield from (chat for chat in self.known if self._person(chat).casefold() == person)
-            addresses = [Address.parse(account) for account in self.access.accounts(to)]
+            addresses = [Address(account.channel, account.id) for account in self.access.accounts(to)]
         yield from filter(None, map(self._chats.at, addresses))
 
     @property

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.memory.scope import Audience, Scope
+from agent.memory.scope import Audience, Scope, scope_named
 from agent.settings import GroupLogs
 from agent.values import JOBS, TASKS, SessionKey
+from channels.ids import PersonId, folder_name, thread_folder
 from channels.message import ChatKind, InboundMessage, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.config.schema import Route
@@ -68,6 +69,13 @@ _UNSAFE = re.compile(r"[^\w-]+")
 def belongs_to(key: SessionKey, scope: Scope) -> bool:
     audience, _, rest = key.path.partition("/")
     return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
+
+
+def scope_meant(text: str, workspace: Path) -> Scope:
+    """The scope of a name, as `scope_named`; a person or group may also be written `channel:id`, as people know them.
+    Raises `ValueError`."""
+    audience, _, id = text.partition(":")
+    return scope_named(f"{audience}:{PersonId.parse(id).folder}" if ":" in id else text, workspace)
 
 
 def is_same_audience(scope: Scope, other: Scope) -> bool:
@@ -158,9 +166,9 @@ class SessionPolicy:
     def _group(self, message: InboundMessage) -> tuple[Audience, str, str]:
         address = message.address
         first = self._access.first_chat_id(address.channel, message.parent_chat or address.chat_id)
-        scope_id = f"{address.channel}-{first}"
+        scope_id = folder_name(address.channel, first)
         thread = address.thread_id or (address.chat_id if message.parent_chat else "")
-        return Audience.GROUP, scope_id, f"group/{scope_id}" + (f"/{thread}" if thread else "")
+        return Audience.GROUP, scope_id, f"group/{scope_id}" + (f"/{thread_folder(thread)}" if thread else "")
 
     @staticmethod
     def _owner_path(message: InboundMessage) -> str:

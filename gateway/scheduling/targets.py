@@ -121,8 +121,8 @@ class Targets:
         ]
         mine = [chat for chat in private if self.access.is_owner(chat.address.channel, chat.user_id)]
         yield from (Target.of(chat) for chat in mine if chat.address.channel not in LOCAL_CHANNELS)
-        for channel, _, id in (account.partition(":") for account in self.access.owner_accounts):
-            if channel in self.channels and (chat := ChatDirectory.of_person(channel, id)):
+        for account in self.access.owner_accounts:
+            if account.channel in self.channels and (chat := ChatDirectory.of_person(account.channel, account.id)):
                 yield Target.of(chat)
         yield from (Target.of(chat) for chat in mine if chat.address.channel in LOCAL_CHANNELS)
         for channel in sorted(LOCAL_CHANNELS & set(self.channels)):

@@ -291,7 +291,7 @@ class _Whose:
 
 def _chat(message: InboundMessage) -> str:
     """The chat whose budget counts: a thread's group."""
-    return f"{message.address.channel}:{message.parent_chat or message.address.chat_id}"
+    return str(Address(message.address.channel, message.parent_chat or message.address.chat_id))
 
 
 def _sniffed(path: Path, attachment: Attachment) -> tuple[Kind, str]:

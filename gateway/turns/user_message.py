@@ -20,6 +20,7 @@ from agent.media.pictures import Picture
 from agent.media.store import Store
 from agent.tools.foreign_text import foreign
 from agent.values import AttachedDocument, ForwardedText, UserMessage
+from channels.ids import PersonId
 from channels.message import Attachment, ChatKind, InboundMessage, Quote
 from gateway.i18n import one_line
 from gateway.policy.display_names import DisplayNames, plain_name
@@ -125,7 +126,7 @@ def build_user_message(
             for attachment, result in came
             if result and result.found is AttachmentKind.PICTURE
         ),
-        by=f"{message.address.channel}:{message.sender.id}" if message.task is None else "",
+        by=str(PersonId(message.address.channel, message.sender.id)) if message.task is None else "",
         replaces=user_message_id(replace(message, id=message.replaces)) if message.replaces else "",
         foreign=tuple(foreign(name, message.text) for name in message.task.sources) if message.task else (),
     )

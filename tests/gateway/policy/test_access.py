@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from channels.ids import PersonId
 from channels.message import Address, ChatKind, InboundMessage, Sender
 from gateway.policy.access import (
     CODE_LENGTH,
@@ -47,8 +48,8 @@ class Door:
             self.database,
             self.moment.clock,
             {"telegram": self.rules},
-            frozenset(self.owners),
-            {name: frozenset(accounts) for name, accounts in self.people.items()},
+            frozenset(map(PersonId.parse, self.owners)),
+            {name: frozenset(map(PersonId.parse, accounts)) for name, accounts in self.people.items()},
         )
         await access.load()
         return access

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from channels.ids import PersonId
 from channels.message import Address, ChatKind
 from gateway.policy.access import Access, ChannelRules, GroupRule
 from gateway.policy.recipients import ChatDirectory
@@ -19,7 +20,7 @@ ROOM = KnownChat(
 @pytest.fixture
 def chats(database: Database, moment: Moment) -> ChatDirectory:
     rules = {"telegram": ChannelRules(groups={GROUP: GroupRule()}, allow=frozenset({ALICE}))}
-    return ChatDirectory(Access(database, moment.clock, rules, frozenset({f"telegram:{OWNER}"}), {}), [ROOM])
+    return ChatDirectory(Access(database, moment.clock, rules, frozenset({PersonId("telegram", OWNER)}), {}), [ROOM])
 
 
 @pytest.mark.parametrize(

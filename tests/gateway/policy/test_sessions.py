@@ -9,6 +9,7 @@ import pytest
 
 from agent.memory.scope import Audience
 from agent.settings import GroupLogs
+from channels.ids import PersonId
 from channels.message import Address, InboundMessage
 from gateway.policy.access import Access, Admitted, ChannelRules, DmPolicy, GroupRule
 from gateway.policy.sessions import AgentHome, SessionPolicy, SessionRoute
@@ -19,12 +20,12 @@ from tests.gateway.conftest import ALICE, GROUP, OWNER, Moment, Say
 @pytest.fixture
 def access(database: Database, moment: Moment) -> Access:
     rules = ChannelRules(DmPolicy.OPEN, groups={GROUP: GroupRule(), "500": GroupRule()})
-    people = {"alice": frozenset({f"telegram:{ALICE}", "discord:5"})}
+    people = {"alice": frozenset({PersonId("telegram", ALICE), PersonId("discord", "5")})}
     return Access(
         database,
         moment.clock,
         {"telegram": rules, "discord": rules},
-        frozenset({f"telegram:{OWNER}", "discord:1"}),
+        frozenset({PersonId("telegram", OWNER), PersonId("discord", "1")}),
         people,
     )
 

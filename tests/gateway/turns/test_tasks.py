@@ -11,6 +11,7 @@ import pytest
 
 from agent.model.base import Usage
 from agent.values import ResultKind, TurnResult
+from channels.ids import PersonId
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, ChannelRules
@@ -41,7 +42,7 @@ class Desk:
 @pytest.fixture
 async def desk(database: Database, moment: Moment, say: Say) -> AsyncIterator[Desk]:
     inbox, outbox = Inbox(database, moment.clock), Outbox(database, moment.clock, {})
-    access = Access(database, moment.clock, {"telegram": ChannelRules()}, frozenset([f"telegram:{OWNER}"]), {})
+    access = Access(database, moment.clock, {"telegram": ChannelRules()}, frozenset([PersonId("telegram", OWNER)]), {})
     tasks = Tasks(database, moment.clock, access, inbox, outbox)
     (asking,) = await inbox.admit([AdmittedMessage(say("Compare them"), SESSION)])
     desk = Desk(database, inbox, tasks, asking)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent.settings import GroupLogs
 from agent.tools.base import ToolError
+from channels.ids import PersonId
 from gateway.features.mcp.config import RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.login_flow import McpLogins
@@ -26,9 +27,13 @@ from tests.gateway.conftest import OWNER, Moment, Say
 async def test_a_login_that_fails_is_told_to_each_chat_that_needs_it_and_the_next_need_begins_again(
     tmp_path: Path, database: Database, moment: Moment, say: Say
 ) -> None:
-    owners = frozenset({f"telegram:{OWNER}"})
+    owners = frozenset({PersonId("telegram", OWNER)})
     access = Access(
-        database, moment.clock, {"telegram": ChannelRules()}, owners, {"bob": frozenset({"telegram:22222"})}
+        database,
+        moment.clock,
+        {"telegram": ChannelRules()},
+        owners,
+        {"bob": frozenset({PersonId("telegram", "22222")})},
     )
     sessions = SessionPolicy(access, {"main": AgentHome(tmp_path, GroupLogs.OWN)}, "main")
     outbox = Outbox(database, moment.clock, {})

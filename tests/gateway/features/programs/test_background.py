@@ -14,6 +14,7 @@ from agent.memory.consents import Consents
 from agent.memory.history import History
 from agent.settings import GroupLogs
 from agent.tools.base import Effect, EffectKind, EffectNote, ToolError
+from channels.ids import PersonId
 from channels.message import Event, InboundMessage
 from gateway.features.programs.allowed import AllowedPrograms
 from gateway.features.programs.background import MOST_AT_ONCE, BegunBefore, ProgramRuns, TooManyPrograms
@@ -41,7 +42,9 @@ class Programs:
         self._moment = moment
         self.folder = folder
         self.sandbox = Sandbox()
-        access = Access(database, moment.clock, {"telegram": ChannelRules()}, frozenset({f"telegram:{OWNER}"}), {})
+        access = Access(
+            database, moment.clock, {"telegram": ChannelRules()}, frozenset({PersonId("telegram", OWNER)}), {}
+        )
         self._sessions = SessionPolicy(access, {"main": AgentHome(folder, GroupLogs.OWN)}, "main")
         self.received: list[InboundMessage] = []
         self.got = asyncio.Event()
