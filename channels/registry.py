@@ -1,21 +1,15 @@
-"""The channels by name. Only the library of a used channel is imported."""
+"""The channels, each a folder and a line: what is not listed is not there. The terminal and the web page are the
+gateway's own."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 
-CHANNELS = {
-    "telegram": "channels.telegram.channel:TelegramChannel",
-    "discord": "channels.discord.channel:DiscordChannel",
-    "web": "channels.web.channel:WebChannel",
-}
-"""Name of a channel -> `module:class`."""
+from channels.manifest import ChannelManifest
 
-
-def load(name: str) -> type:
-    """The class of a channel. Raises `KeyError`."""
-    module, _, class_name = CHANNELS[name].partition(":")
-    found: object = getattr(import_module(module), class_name)
-    if not isinstance(found, type):
-        raise TypeError(f"{CHANNELS[name]} is not a class")
-    return found
+CHANNELS = (
+    "telegram",
+    "discord",
+)
+MANIFESTS: Mapping[str, ChannelManifest] = {name: import_module(f"channels.{name}").CHANNEL for name in CHANNELS}

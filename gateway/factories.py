@@ -29,15 +29,14 @@ from agent.settings import (
     SessionSettings,
 )
 from agent.workspace import create, template_folder
-from channels.discord.last_seen import LastSeen
+from channels.manifest import ChannelRules, LastSeen, Wiring
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
-from channels.registry import load
+from channels.registry import MANIFESTS
 from channels.terminal import TerminalChannel
 from gateway.config import AgentConfig, Config, dotenv_names
-from gateway.config.schema import GroupConfig, GuildConfig, SearchConfig
+from gateway.config.schema import SearchConfig
 from gateway.embedder.build import Embedders, embedding_of
 from gateway.home import Home, TokenBusy, WorkspaceUnusable, hold_token
-from gateway.policy.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.routines.daily_summary import SummaryRules
 from gateway.routines.heartbeat import HeartbeatRules
 from gateway.rpc.protocol import RpcHandler
@@ -135,7 +134,7 @@ def heartbeat_rules(config: Config) -> HeartbeatRules:
 
 
 class StoredPositions:
-    """`channels.discord.last_seen.PositionStore` in the database. Raises `StorageUnavailable`."""
+    """A `PositionStore` in the database. Raises `StorageUnavailable`."""
 
     def __init__(self, database: Database, channel: str) -> None:
         self._database = database
@@ -154,48 +153,17 @@ class StoredPositions:
 
 
 def rules(config: Config) -> dict[str, ChannelRules]:
-    telegram, discord = config.channels.telegram, config.channels.discord
-    return {
-        "telegram": ChannelRules(
-            dm_policy=DmPolicy(telegram.dm_policy),
-            allow=frozenset(telegram.allow),
-            groups={chat: _rule(group) for chat, group in telegram.groups.items()},
-        ),
-        "discord": ChannelRules(
-            dm_policy=DmPolicy(discord.dm_policy),
-            allow=frozenset(discord.allow),
-            servers={
-                server: ServerRule(_rule(guild), frozenset(guild.channels)) for server, guild in discord.guilds.items()
-            },
-        ),
-    }
+    return {name: channel.rules for name, channel in config.channels.platforms.items()}
 
 
 def signs(config: Config) -> dict[str, str]:
     """The emoji that acknowledges a message, by channel."""
-    wanted = {"telegram": config.channels.telegram.reaction, "discord": config.channels.discord.reaction}
-    return {name: sign for name, sign in wanted.items() if sign}
-
-
-def _rule(group: GroupConfig | GuildConfig) -> GroupRule:
-    return GroupRule(group.mention == "required", frozenset(group.allow), group.per_minute)
+    return {name: channel.reaction for name, channel in config.channels.platforms.items() if channel.reaction}
 
 
 def tokens(config: Config) -> dict[str, str]:
-    """The token of each channel that only one gateway of this user may poll with."""
-    telegram, discord = config.channels.telegram, config.channels.discord
-    on = {
-        "telegram": telegram.token if telegram.enabled else None,
-        "discord": discord.token if discord.enabled else None,
-    }
-    return {name: token.get_secret_value() for name, token in on.items() if token}
-
-
-def _loaded(name: str) -> type:
-    # python-telegram-bot loads a command line of httpx where it finds pygments (6 MB, 40 ms), and what reads a person's
-    # passport where it finds cryptography (4 MB).
-    with without_collector(), without_package("pygments"), without_package("cryptography"):
-        return load(name)
+    """The token of each channel that is on: only one gateway of this user may poll with it."""
+    return {name: channel.secret for name, channel in config.channels.platforms.items() if channel.is_on}
 
 
 def build_channels(
@@ -209,46 +177,31 @@ def build_channels(
     parts: SourceParts,
     is_shared: bool = False,
 ) -> list[Channel]:
-    """`parts` runs the connections of a channel that has several; `is_shared`: other gateways do, too, so that each
-    must be able to send without one."""
-    telegram, discord = config.channels.telegram, config.channels.discord
-    on = tokens(config)
+    """`parts` runs the connections of a channel that has several; `is_shared`: other gateways do, too."""
     channels: list[Channel] = []
-    if token := on.get("telegram"):
-        make = _loaded("telegram")
-        channels.append(
-            make(token, base_url=telegram.base_url, base_file_url=telegram.base_file_url, commands=menu),
-        )
-    if token := on.get("discord"):
-        make = _loaded("discord")
-        listed = rules(config)["discord"]
-        channels.append(
-            make(
-                token,
-                api_url=discord.api_url,
-                commands=menu,
-                hears=lambda server, chat: listed.of_server(server, chat) is not None,
-                seen=StoredPositions(database, "discord"),
-                shards=discord.shards or (1 if is_shared else None),
-                run_shard=parts.run,
-                slot=parts.slot,
+    # python-telegram-bot loads a command line of httpx where it finds pygments (6 MB, 40 ms), and what reads a person's
+    # passport where it finds cryptography (4 MB).
+    with without_collector(), without_package("pygments"), without_package("cryptography"):
+        for name, channel in config.channels.platforms.items():
+            if channel.is_on:
+                seen = StoredPositions(database, name)
+                channels.append(channel.open(Wiring(menu, seen, parts.run, parts.slot, is_shared)))
+        if (web := config.channels.web).enabled:
+            from channels.web.channel import WebChannel  # noqa: PLC0415 (only where it is on)
+
+            channels.append(
+                WebChannel(
+                    partial(read_token, web, home),
+                    web_record,
+                    web_host,
+                    home.uploads,
+                    host=web.host,
+                    port=web.port,
+                    public_url=web.public_url or "",
+                    largest_upload=config.media.max_mb * 1_000_000,
+                    commands=menu,
+                )
             )
-        )
-    if (web := config.channels.web).enabled:
-        make = _loaded("web")
-        channels.append(
-            make(
-                partial(read_token, web, home),
-                web_record,
-                web_host,
-                home.uploads,
-                host=web.host,
-                port=web.port,
-                public_url=web.public_url or "",
-                largest_upload=config.media.max_mb * 1_000_000,
-                commands=menu,
-            )
-        )
     return channels
 
 
@@ -308,7 +261,8 @@ def open_channels(
     channels: dict[str, Channel] = {channel.name: channel for channel in (terminal, *others)}
     for channel in channels.values():
         stack.push_async_callback(channel.aclose)
-    sources += [SupervisedSource(channel) for channel in channels.values()]
+    everywhere = {name for name, manifest in MANIFESTS.items() if manifest.is_everywhere}
+    sources += [SupervisedSource(channel, is_everywhere=name in everywhere) for name, channel in channels.items()]
     # With a database server, whoever leads has the tokens, though a gateway that stands still holds the locks.
     held = tokens(config) if config.database_url is None else {}
     for source in sources:

@@ -27,8 +27,6 @@ log = logging.getLogger(__name__)
 
 _WEB = "web"
 """The source that also reports the health of this process, so that it runs in each of several gateways."""
-_DISCORD = "discord"
-"""The source that logs in for sending in each of several gateways; its connections are shared out (`source_parts`)."""
 _LEADS_SOON = 3.0
 """Seconds after a start in which a gateway that is alone leads: until then it does not listen, only to listen anew."""
 _WARM_UP_AFTER = 0.1
@@ -128,7 +126,7 @@ class Gateway:
         receive = self.router.receive
         async with asyncio.TaskGroup() as group:
             for supervised in sources:
-                if supervised.source.name == _DISCORD:
+                if supervised.is_everywhere:
                     group.create_task(supervised.run(receive), name=supervised.source.name)
             if not await _within(_LEADS_SOON, self.leads.wait()):
                 async with asyncio.TaskGroup() as meanwhile:
@@ -141,7 +139,7 @@ class Gateway:
                     for task in health:
                         task.cancel()
             for supervised in sources:
-                if supervised.source.name != _DISCORD:
+                if not supervised.is_everywhere:
                     group.create_task(supervised.run(receive), name=supervised.source.name)
             group.create_task(self.housekeeping.run(), name="housekeeping")
 

@@ -34,10 +34,12 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class SupervisedSource:
-    """`failure` is set while it is down."""
+    """`failure` is set while it is down. `is_everywhere`: it runs in each of several gateways, to send; its connections
+    are shared out (`source_parts`)."""
 
-    def __init__(self, source: Source, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, source: Source, sleep: Sleep = asyncio.sleep, *, is_everywhere: bool = False) -> None:
         self.source = source
+        self.is_everywhere = is_everywhere
         self.failure: ChannelStatus | None = None
         self._sleep = sleep
 

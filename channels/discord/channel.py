@@ -33,12 +33,13 @@ from channels.discord.errors import (
 from channels.discord.inbound import CHANNEL, INTERACTION
 from channels.discord.intake import ChannelFilter
 from channels.discord.interactions import InteractionAnswers, Interactions
-from channels.discord.last_seen import PositionsInMemory, PositionStore
+from channels.discord.last_seen import PositionsInMemory
 from channels.discord.outbound import UnconfirmedSends, content, form, sending, target_chat
 from channels.discord.presence import DiscordPresence
 from channels.discord.rate_limit import GlobalRateLimit
 from channels.discord.shards import IdentifyPace, Shard, combined
 from channels.json_fields import Json
+from channels.manifest import PositionStore
 from channels.message import (
     Address,
     AnswerLost,

@@ -13,8 +13,8 @@ from channels.discord.errors import redacted
 from channels.discord.inbound import CHANNEL, DiscordIdentity
 from channels.discord.intake import ChannelFilter, EventIntake
 from channels.discord.interactions import Interactions
-from channels.discord.last_seen import PositionStore
 from channels.discord.shards import IdentifyPace, Shard
+from channels.manifest import PositionStore
 from channels.message import ChannelStatus, Health, Receive
 from channels.tasks import Pause
 

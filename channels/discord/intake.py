@@ -18,9 +18,10 @@ from channels.discord.directory import Directory, DiscordChat
 from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted, source_failed
 from channels.discord.inbound import DiscordIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
-from channels.discord.last_seen import LastSeen, PositionStore, ShardPositions
+from channels.discord.last_seen import ShardPositions
 from channels.discord.shards import Shard
 from channels.json_fields import Json, get, object_of, objects_of
+from channels.manifest import LastSeen, PositionStore
 from channels.message import Event, InboundMessage, Receive, SourceFailed
 from channels.tasks import Pause, backoff
 

@@ -3,30 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 from channels.discord.shards import Shard
-
-
-@dataclass(frozen=True, slots=True)
-class LastSeen:
-    """The last stored message of a chat, or of a shard whose messages are stored up to it (see `ShardPositions`)."""
-
-    chat_id: str
-    server: str
-    message_id: str
-
-
-class PositionStore(Protocol):
-    """Keeps positions over restarts. Its methods raise storage errors."""
-
-    async def load(self) -> Sequence[LastSeen]: ...
-
-    async def note(self, chats: Sequence[LastSeen]) -> None:
-        """Stores newer positions; older ones are ignored. On disk when it returns."""
-
-    async def forget(self, chat_id: str) -> None: ...
+from channels.manifest import LastSeen, PositionStore
 
 
 class PositionsInMemory:

@@ -12,6 +12,7 @@ from agent.languages.codes import Language
 from agent.languages.sentences import Sentence, said, translated
 from agent.languages.zones import zone_name
 from channels.message import ChannelStatus, Health
+from channels.registry import MANIFESTS
 from gateway.config import Config
 from gateway.home import Home, shown, version
 from gateway.policy.access import Role
@@ -20,7 +21,7 @@ from gateway.supervisor import SupervisedSource
 from gateway.terminal.context import typed
 from gateway.terminal.rpc import rows
 
-_PLATFORMS = {"telegram": "Telegram", "discord": "Discord"}
+_PLATFORMS = {name: manifest.title for name, manifest in MANIFESTS.items()}
 _SETTLED_WITHIN = 15.0
 """Seconds that the greeting waits for channels to connect or to fail."""
 _LOOK_AGAIN = 0.05

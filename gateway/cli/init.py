@@ -6,12 +6,16 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
 
 from agent.languages.sentences import Sentence, said, translated
+from channels.checks import CheckResult
+from channels.manifest import ChannelManifest
+from channels.registry import MANIFESTS
 from gateway.cli.embedder import fetch_into
 from gateway.cli.zone import ask_zone
 from gateway.config import Config, ConfigError
@@ -19,16 +23,23 @@ from gateway.config.edit import is_zone_chosen
 from gateway.embedder.build import is_there
 from gateway.embedder.offer import LATER, decline, offer_of
 from gateway.home import HomeError
-from gateway.setup.answers import SetupAnswers, present, problem_with, write
-from gateway.setup.discord import DiscordCheck, check_discord
+from gateway.setup.answers import Answers, present, problem_with, with_answers, write
 from gateway.setup.model import ModelCheck, check_model
-from gateway.setup.probe import CheckResult
-from gateway.setup.telegram import check_telegram
 from gateway.terminal.confirm import is_confirmed
 from gateway.terminal.context import CliContext, CommandFailed, Misconfigured, terminal_language, typed
 
 _NONE = "-"
 """Typed to remove a value."""
+
+
+_QUESTIONS = [question for manifest in MANIFESTS.values() for question in manifest.questions]
+
+
+def _with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Adds an option for each question of a channel."""
+    for question in reversed(_QUESTIONS):
+        command = click.option(f"--{question.answer.replace('_', '-')}", help=question.option)(command)
+    return command
 
 
 @click.command("init")
@@ -37,9 +48,7 @@ _NONE = "-"
 @click.option("--model-key", help="Anthropic API key; empty for the offline assistant.")
 @click.option("--model-url", help="Another server that speaks the Anthropic Messages API.")
 @click.option("--model-name", help="Which of the server's models answers.")
-@click.option("--telegram-token", help="The bot's token from @BotFather; empty for no Telegram.")
-@click.option("--owner-id", help="Your numeric Telegram id; if empty, the first person approved becomes the owner.")
-@click.option("--discord-token", help="The bot's token from discord.com/developers; empty for no Discord.")
+@_with_options
 @click.option("--summary", help='Time of the daily summary, such as 21:00, or "off".')
 @click.option(
     "--embedder/--no-embedder", "wants_embedder", default=None, help="Download a model for search by meaning."
@@ -52,11 +61,10 @@ def init_command(context: CliContext, /, yes: bool, wants_embedder: bool | None,
     Run it again to change an answer: what is set is the default then, and the rest of your files stays.
     """
     home = context.home
-    answers = SetupAnswers(**{name: None if text is None else text.strip() for name, text in given.items()})
-    for field in fields(answers):
-        text = getattr(answers, field.name)
-        if text and (problem := problem_with(field.name, text)):
-            raise click.UsageError(f"--{field.name.replace('_', '-')}: {_problem(field.name, problem)}")
+    answers: Answers = {name: text.strip() for name, text in given.items() if text is not None}
+    for name, text in answers.items():
+        if text and (problem := problem_with(name, text)):
+            raise click.UsageError(f"--{name.replace('_', '-')}: {_problem(name, problem)}")
     with _readable_errors(home.path):
         is_new = not home.config_file.exists()
         before = context.config()
@@ -73,7 +81,7 @@ def init_command(context: CliContext, /, yes: bool, wants_embedder: bool | None,
             run=run,
         )
     )
-    if config.channels.telegram.token and not config.owners:
+    if any(channel.secret for channel in config.channels.platforms.values()) and not config.owners:
         approve = typed(home, "pair", "approve", "CODE")
         click.echo(
             context.said(
@@ -105,82 +113,79 @@ def _offer_embedder(context: CliContext, config: Config, wants_one: bool | None,
 class _Questions:
     """Asks the questions of the set-up. `given` is not asked; `now` has the defaults, with secrets as `***`."""
 
-    given: SetupAnswers
-    now: SetupAnswers
+    given: Answers
+    now: Answers
     config: Config
     is_zone_chosen: bool
 
-    def asked(self) -> SetupAnswers:
-        """The answers; None for each that changes nothing."""
-        found = replace(
-            self.given,
-            name=self._ask("name", Sentence("What should I call you?")),
-            timezone=self._zone(),
-        )
-        telegram, discord = self.config.channels.telegram, self.config.channels.discord
-        return replace(
-            self._model(found),
-            telegram_token=self._ask(
-                "telegram_token",
-                Sentence("Telegram bot token from @BotFather"),
-                Sentence("no Telegram"),
-                lambda token: check_telegram(token, telegram.base_url),
-            ),
-            owner_id=self._ask("owner_id", Sentence("Your numeric Telegram id (leave empty to pair later)")),
-            discord_token=self._ask(
-                "discord_token",
-                Sentence("Discord bot token from discord.com/developers"),
-                Sentence("no Discord"),
-                lambda token: _with_invitation(check_discord(token, discord.api_url)),
-            ),
-            summary=self._ask("summary", Sentence('Daily summary at (or "off")')),
-        )
+    def asked(self) -> Answers:
+        """The answers that change something."""
+        found = {"name": self._ask("name", Sentence("What should I call you?")), "timezone": self._zone()}
+        found |= self._model()
+        for manifest in MANIFESTS.values():
+            found |= self._channel(manifest)
+        found["summary"] = self._ask("summary", Sentence('Daily summary at (or "off")'))
+        return {name: text for name, text in found.items() if text is not None}
+
+    def _channel(self, manifest: ChannelManifest) -> dict[str, str | None]:
+        """Asks in order; the platform is asked whether a secret is right, with the answers before it."""
+        settings, found = self.config.channels.platforms[manifest.name], dict[str, str | None]()
+
+        def check(name: str, text: str) -> CheckResult:
+            known = {answer: given for answer, given in found.items() if given is not None}
+            return _with_invitation(with_answers(settings, manifest, {**known, name: text}).probe())
+
+        for question in manifest.questions:
+            name = question.answer
+            probe = partial(check, name) if name in manifest.secrets else None
+            found[name] = self._ask(name, question.asked, question.without, probe)
+        return found
 
     def _zone(self) -> str | None:
         """Asks in words that people know, unless a zone is chosen already or nobody sits at a terminal."""
-        is_new = self.given.timezone is None and not self.is_zone_chosen
+        is_new = "timezone" not in self.given and not self.is_zone_chosen
         return ask_zone() if is_new and sys.stdin.isatty() else self._ask("timezone", Sentence("Your time zone"))
 
-    def _model(self, found: SetupAnswers) -> SetupAnswers:
+    def _model(self) -> dict[str, str | None]:
         """Asks for key and address until the server takes them, then for a model that it has."""
         url: str | None = None
         own = self.config.model.server()
         while True:
             key = self._ask("model_key", Sentence("Anthropic API key"), Sentence("the offline assistant"))
-            again = replace(self, now=replace(self.now, model_url=url)) if url else self
+            again = replace(self, now={**self.now, "model_url": url}) if url else self
             answer = again._ask(  # noqa: SLF001
                 "model_url", Sentence("Address of the model server (leave empty for Anthropic's)")
             )
             url = url if answer is None else answer
-            found = replace(found, model_key=key, model_url=url, model_name=self.given.model_name)
+            name = self.given.get("model_name")
+            found = {"model_key": key, "model_url": url, "model_name": name}
             address = own.base_url if url is None else url or None
             kept = own.api_key if address == own.base_url else None
             provider = "openai" if self.config.model.provider == "openai" and address == own.base_url else "anthropic"
             secret = (kept.get_secret_value() if kept else "") if key is None else key
             if not secret and not address:
                 return found
-            checked = check_model(provider, secret, address, found.model_name or self.config.model.name, asks=True)
-            if not checked.ok and checked.models and not found.model_name:
-                name = _choose(checked)
+            checked = check_model(provider, secret, address, name or self.config.model.name, asks=True)
+            if not checked.ok and checked.models and not name:
+                found["model_name"] = name = _choose(checked)
                 checked = check_model(provider, secret, address, name, asks=True)
-                found = replace(found, model_name=name)
             if checked.ok and checked.provider != self.config.model.provider:
-                found = replace(found, model_provider=checked.provider)
+                found["model_provider"] = checked.provider
             _say(checked)
             if checked.answer:
                 click.echo(f"     {said(terminal_language(), 'It says: {answer}', answer=checked.answer)}")
-            if checked.ok or not checked.refused or self.given.model_key or self.given.model_url:
+            if checked.ok or not checked.refused or self.given.get("model_key") or self.given.get("model_url"):
                 return found
 
     def _ask(
-        self, name: str, question: Sentence, without: str = "", check: Callable[[str], CheckResult] | None = None
+        self, name: str, question: str, without: str = "", check: Callable[[str], CheckResult] | None = None
     ) -> str | None:
         """Asks until the answer is valid and not refused; None where the present value stays."""
-        given, now = getattr(self.given, name), str(getattr(self.now, name) or "")
+        given, now = self.given.get(name), self.now[name]
         if given is not None:
             if check and given:
                 _say(check(given))
-            return str(given)
+            return given
         is_secret = bool(without)
         if is_secret:
             question = (
@@ -188,7 +193,7 @@ class _Questions:
                 if now
                 else Sentence("{question} (leave empty for {without})", question=question, without=without)
             )
-        asked = question.in_language(terminal_language())
+        asked = str(translated(terminal_language(), question))
 
         def accepted(text: str) -> str:
             text = text.strip()
@@ -219,9 +224,9 @@ class _Questions:
         return None if answer == shown else answer
 
 
-_EXPECTED: Mapping[str, Sentence] = {
+_EXPECTED: Mapping[str, str] = {
     "timezone": Sentence("I don't know this time zone. Write it like Europe/Berlin."),
-    "owner_id": Sentence("A Telegram id is a number, such as 123456789."),
+    **{question.answer: question.wanted for question in _QUESTIONS if question.wanted},
     "summary": Sentence('Write a time such as 21:00, or "off".'),
     "model_url": Sentence("An address begins with https:// or http://."),
 }
@@ -253,7 +258,7 @@ def _say(checked: CheckResult) -> None:
     click.echo(f"{'ok' if checked.ok else '!!'}   {checked.said(terminal_language())}")
 
 
-def _with_invitation(checked: DiscordCheck) -> DiscordCheck:
+def _with_invitation(checked: CheckResult) -> CheckResult:
     if checked.invite:
         invitation = said(terminal_language(), "Invite it to your server: {link}", link=checked.invite)
         click.echo(f"     {invitation}")

@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar, Self
+from collections.abc import Iterator
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    PositiveInt,
-    model_validator,
-)
+from pydantic import PositiveInt
 
-from gateway.config.values import (
-    Secret,
-    Url,
-)
-
-
-class Section(BaseModel):
-    """Unknown keys are forbidden here so that they are noticed; the loader turns them into warnings."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False, defer_build=True
-    )
-
-    texts: ClassVar[Mapping[str, str]] = {}
-    """Sentences for the keys that a feature adds, for the reference."""
-
-    @classmethod
-    def of(cls, section: Section) -> Self:
-        """The section with the keys that a feature adds to it. Raises `TypeError` where the feature is not there."""
-        if not isinstance(section, cls):
-            raise TypeError(f"{type(section).__name__} has no keys of {cls.__name__}")
-        return section
-
-    @model_validator(mode="before")
-    @classmethod
-    def null_means_default(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            return value
-        return {key: inner for key, inner in value.items() if inner is not None or key not in cls.model_fields}
+from channels.settings import Secret, Section, Url
 
 
 class ModelServer(Section):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os.path
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from agent.model.base import split_provider
 from agent.model.openai.dialect import api_root
 from agent.model.prices import Prices, TokenPrice
 from channels.network import is_loopback
+from channels.registry import MANIFESTS
 from gateway.config.errors import ConfigPath, did_you_mean
 from gateway.config.schema import SERVED, Config, MemoryConfig, ModelConfig, WebConfig
-from gateway.config.values import PLATFORMS
 
 ConfigFinding = tuple[ConfigPath, str]
 
@@ -33,9 +32,8 @@ def contradictions(config: Config) -> Iterator[ConfigFinding]:
 
 def cautions(config: Config) -> Iterator[ConfigFinding]:
     """Settings that are allowed and probably not meant."""
-    telegram, discord = config.channels.telegram, config.channels.discord
-    for name, channel in (("telegram", telegram), ("discord", discord)):
-        if channel.enabled and channel.token is None:
+    for name, channel in config.channels.platforms.items():
+        if channel.enabled and not channel.is_on:
             yield (
                 ("channels", name, "enabled"),
                 Sentence("`true` without a token, so {name} stays off; set `channels.{name}.token`", name=name),
@@ -121,7 +119,8 @@ def _people(config: Config) -> Iterator[ConfigFinding]:
     seen: dict[str, str] = {}
     folded: dict[str, str] = {}
     for name, accounts in config.people.items():
-        if re.fullmatch(rf"(?:{'|'.join(PLATFORMS)})-\d+", name):
+        channel, _, id = name.partition("-")
+        if channel in MANIFESTS and MANIFESTS[channel].settings.PERSON.fullmatch(id):
             yield (
                 ("people", name),
                 Sentence(

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from agent.languages.sentences import Sentence
 from agent.languages.system_reasons import reason_of
+from channels.registry import MANIFESTS
 from gateway.config import dotenv, yaml_tree
 from gateway.config.checks import cautions, contradictions
 from gateway.config.dotenv import Substituted, substitute
@@ -23,7 +24,9 @@ from gateway.config.whole import whole
 from gateway.config.yaml_tree import Tree, Value
 from gateway.home import Home
 
-_SECRET_KEYS = ("token", "api_key", "env", "headers", "database_url")
+_SECRET_KEYS = {"token", "api_key", "env", "headers", "database_url"}.union(
+    *(manifest.variables for manifest in MANIFESTS.values())
+)
 _LONGEST_SHOWN = 60
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 """`user:password` in an address."""
@@ -84,8 +87,11 @@ FROM_ENVIRONMENT: Mapping[ConfigPath, str] = {
     ("model", "api_key"): "${ANTHROPIC_API_KEY:-}",
     ("model", "servers", "anthropic", "api_key"): "${ANTHROPIC_API_KEY:-}",
     ("model", "servers", "openai", "api_key"): "${OPENAI_API_KEY:-}",
-    ("channels", "telegram", "token"): "${TELEGRAM_BOT_TOKEN:-}",
-    ("channels", "discord", "token"): "${DISCORD_BOT_TOKEN:-}",
+    **{
+        ("channels", name, key): f"${{{variable}:-}}"
+        for name, manifest in MANIFESTS.items()
+        for key, variable in manifest.variables.items()
+    },
 }
 """Keys whose default is a variable."""
 _SET_BY_IMAGE: Mapping[ConfigPath, str] = {("channels", "web", "host"): "${DAYBOOK_WEB_HOST:-127.0.0.1}"}

@@ -1,4 +1,5 @@
-"""A sentence for each key of `config.yaml`, and the page `docs/configuration.md` that shows them."""
+"""A sentence for each key of `config.yaml` that does not describe itself, and the page `docs/configuration.md` that
+shows all."""
 
 from __future__ import annotations
 
@@ -7,27 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from channels.registry import MANIFESTS
 from gateway.config.whole import added, whole
-
-_PLATFORM = {
-    "token": "The bot's token. Better in `.env`, where it is found by itself.",
-    "enabled": "Off keeps the token and does not connect. By default on where there is a token.",
-    "dm_policy": "Who may write privately: `pairing` gives strangers a code to be approved by, `allowlist` only "
-    "those in `allow`, "
-    "`open` everybody, `off` nobody.",
-    "allow": "Numeric ids of people who may write without a code.",
-    "reaction": "An emoji that a message gets while it is worked on.",
-}
-_GROUP = {
-    "mention": "`required`: it answers when it is called. `optional`: it answers everything.",
-    "allow": "Numeric ids of members who may write there; empty: all.",
-    "per_minute": "The most messages of one member that are answered in a minute.",
-}
-
-
-def _below(prefix: str, sentences: Mapping[str, str]) -> dict[str, str]:
-    return {f"{prefix}.{name}": text for name, text in sentences.items()}
-
 
 _SENTENCES: Mapping[str, str] = {
     "timezone": "Your time zone, as `Europe/Berlin`. By default that of the computer.",
@@ -55,16 +37,6 @@ _SENTENCES: Mapping[str, str] = {
     "model.prices.*.cache_write": "USD for a million tokens that are put into its cache.",
     "model.prices.*.cache_read": "USD for a million tokens that are read from its cache.",
     "model.daily_budget_usd": "What all may cost in a day; after that it works offline until midnight.",
-    **_below("channels.telegram", _PLATFORM),
-    "channels.telegram.base_url": "A Bot API server of your own.",
-    "channels.telegram.base_file_url": "The same, for files.",
-    **_below("channels.telegram.groups.*", _GROUP),
-    **_below("channels.discord", _PLATFORM),
-    "channels.discord.api_url": "Where Discord's API is.",
-    "channels.discord.shards": "How many connections share the bot's servers; one serves at most 2,500. `auto`: as "
-    "many as Discord recommends, asked at each start. By default one.",
-    **_below("channels.discord.guilds.*", _GROUP),
-    "channels.discord.guilds.*.channels": "Ids of the channels in which it answers; empty: all.",
     "channels.web.enabled": "The page in the browser.",
     "channels.web.host": "Where it listens; by default `DAYBOOK_WEB_HOST`, which the container's image sets. Anything "
     "but this machine needs a tunnel or TLS before it.",
@@ -160,7 +132,12 @@ class Key:
 
 def sentences() -> Mapping[str, str]:
     """The sentence for each key."""
-    return {**_SENTENCES, **{name: text for section in added() for name, text in section.texts.items()}}
+    of_channels = {
+        f"channels.{name}.{key}": text
+        for name, manifest in MANIFESTS.items()
+        for key, text in manifest.settings.texts.items()
+    }
+    return {**_SENTENCES, **of_channels, **{name: text for section in added() for name, text in section.texts.items()}}
 
 
 def keys() -> tuple[Key, ...]:

@@ -5,8 +5,9 @@ A key that is null or left out has its default. Models are frozen; secrets hide 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import time, timedelta
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -18,37 +19,31 @@ from pydantic import (
     PositiveFloat,
     PositiveInt,
     Tag,
+    create_model,
     model_validator,
 )
 
 from agent.languages.sentences import Sentence
 from agent.settings import GroupLogs
-from gateway.config.capabilities import MediaConfig, ModelServer, ModelServers, Section, ToolsConfig
+from channels.manifest import ChannelSettings
+from channels.registry import MANIFESTS
+from channels.settings import AnyId, Secret, Section, Url, Validated
+from gateway.config.capabilities import MediaConfig, ModelServer, ModelServers, ToolsConfig
 from gateway.config.values import (
+    AccountText,
     AgentName,
-    AnyId,
-    ChatId,
     DatabaseUrl,
     Interval,
-    NumericId,
     Origin,
-    PersonId,
     PersonName,
     Quiet,
-    Secret,
-    Shards,
     Targets,
     TimeOfDay,
-    Url,
     Zone,
     machine_zone,
 )
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
-DmPolicy = Literal["pairing", "allowlist", "open", "off"]
-Mention = Literal["required", "optional"]
-Validated = dict[str, Any]
-"""The fields above the field whose default is being made."""
 
 
 class Price(Section):
@@ -99,45 +94,6 @@ class LimitsConfig(Section):
     group_daily_usd: PositiveFloat | None = None
 
 
-def _when_token_is_set(above: Validated) -> bool:
-    return above.get("token") is not None
-
-
-class GroupConfig(Section):
-    mention: Mention = "required"
-    allow: tuple[NumericId, ...] = ()
-    per_minute: PositiveInt = 30
-
-
-class TelegramConfig(Section):
-    token: Secret | None = None
-    enabled: bool = Field(default_factory=_when_token_is_set)
-    base_url: Url = "https://api.telegram.org/bot"
-    base_file_url: Url = "https://api.telegram.org/file/bot"
-    dm_policy: DmPolicy = "pairing"
-    allow: tuple[NumericId, ...] = ()
-    groups: dict[ChatId, GroupConfig] = Field(default={})
-    reaction: str | None = None
-
-
-class GuildConfig(Section):
-    channels: tuple[NumericId, ...] = ()
-    mention: Mention = "required"
-    allow: tuple[NumericId, ...] = ()
-    per_minute: PositiveInt = 30
-
-
-class DiscordConfig(Section):
-    token: Secret | None = None
-    enabled: bool = Field(default_factory=_when_token_is_set)
-    api_url: Url = "https://discord.com/api/v10"
-    dm_policy: DmPolicy = "pairing"
-    allow: tuple[NumericId, ...] = ()
-    guilds: dict[NumericId, GuildConfig] = Field(default={})
-    shards: Shards | None = None
-    reaction: str | None = None
-
-
 class WebConfig(Section):
     enabled: bool = True
     host: str = "127.0.0.1"
@@ -146,10 +102,21 @@ class WebConfig(Section):
     token: Secret | None = None
 
 
-class ChannelsConfig(Section):
-    telegram: TelegramConfig = TelegramConfig()
-    discord: DiscordConfig = DiscordConfig()
-    web: WebConfig = WebConfig()
+class _Channels(Section):
+    if TYPE_CHECKING:  # a field of the class below, in its place there
+        web: WebConfig = WebConfig()
+
+    @property
+    def platforms(self) -> Mapping[str, ChannelSettings]:
+        return {name: getattr(self, name) for name in MANIFESTS}
+
+
+if TYPE_CHECKING:
+    ChannelsConfig = _Channels
+else:
+    _sections = {name: manifest.settings for name, manifest in MANIFESTS.items()} | {"web": WebConfig}
+    _fields = {name: (section, section()) for name, section in _sections.items()}
+    ChannelsConfig = create_model("ChannelsConfig", __base__=_Channels, **_fields)
 
 
 class FlushConfig(Section):
@@ -299,8 +266,8 @@ SHARED_SECTIONS = ("model", "session", "memory", "tools")
 
 class Config(Section):
     timezone: Zone = Field(default_factory=machine_zone)
-    owners: tuple[PersonId, ...] = ()
-    people: dict[PersonName, tuple[PersonId, ...]] = Field(default={})
+    owners: tuple[AccountText, ...] = ()
+    people: dict[PersonName, tuple[AccountText, ...]] = Field(default={})
     model: ModelConfig = ModelConfig()
     channels: ChannelsConfig = ChannelsConfig()
     agents: dict[AgentName, AgentConfig] = Field(default={"main": AgentConfig(workspace="workspace")})

@@ -8,23 +8,21 @@ import shlex
 import zoneinfo
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlsplit
 
 import tzlocal
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema
 
 from agent.languages.sentences import Sentence
+from channels.ids import PersonId
+from channels.manifest import not_a_person
+from channels.registry import MANIFESTS
+from channels.settings import HIDDEN, NUMBER_OR_TEXT, STRIPPED, Url, as_text, matching
 from gateway.config.errors import did_you_mean
 from gateway.recurrence import Every, InvalidWhen, fields, interval
 
-PLATFORMS = ("telegram", "discord")
-"""Platforms whose people have numeric ids."""
-MOST_SHARDS = 1000
-"""As many connections as Discord lets a bot begin in a day."""
-
 _CLOCK = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
-_PERSON = re.compile(rf"(?:{'|'.join(PLATFORMS)}):\d{{1,20}}")
 
 
 class QuietHours(NamedTuple):
@@ -91,31 +89,13 @@ def _zone(name: str) -> str:
     return name
 
 
-def _as_text(value: object) -> object:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _matching(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
-    def check(value: str) -> str:
-        if not pattern.fullmatch(value):
-            raise ValueError(Sentence("allowed: {allowed}", allowed=allowed))
-        return value
-
-    return AfterValidator(check)
-
-
 def _person_id(value: str) -> str:
-    if not _PERSON.fullmatch(value):
-        platform = value.split(":")[0]
-        hint = "" if platform in PLATFORMS else did_you_mean(platform, PLATFORMS)
-        raise ValueError(
-            Sentence(
-                "allowed: a platform and a numeric id, such as `telegram:11111` (user names can change; "
-                "/whoami shows it){hint}",
-                hint=hint,
-            )
-        )
-    return value
+    account = PersonId.parse(value)
+    manifest = MANIFESTS.get(account.channel)
+    if manifest is None:
+        raise ValueError(not_a_person(did_you_mean(account.channel, MANIFESTS)))
+    manifest.check_person(account.id)
+    return str(account)
 
 
 def _time_of_day(value: object) -> time:
@@ -139,20 +119,6 @@ def _quiet_hours(value: object) -> QuietHours:
     return QuietHours(start, end)
 
 
-def _url(value: str) -> str:
-    allowed = Sentence("allowed: an address that starts with http:// or https://")
-    try:
-        parts = urlsplit(value)
-        _ = parts.port
-    except ValueError as error:
-        raise ValueError(allowed) from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", value):
-        raise ValueError(allowed)
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ValueError(Sentence("{allowed}, without a user name, a password or a query in it", allowed=allowed))
-    return value
-
-
 def _origin(value: str) -> str:
     """The address as browsers write it: without the usual port or a slash at its end."""
     parts = urlsplit(value)
@@ -161,12 +127,6 @@ def _origin(value: str) -> str:
     usual = {"http": 80, "https": 443}[parts.scheme]
     host = parts.netloc.lower()
     return f"{parts.scheme}://{host.removesuffix(f':{usual}')}"
-
-
-def _printable(value: SecretStr) -> SecretStr:
-    if not re.fullmatch(r"[!-~]+", value.get_secret_value()):
-        raise ValueError(Sentence("allowed: a key without spaces, line breaks and accents"))
-    return value
 
 
 def _of_postgres(value: SecretStr) -> SecretStr:
@@ -210,33 +170,17 @@ def _interval(value: object) -> object:
         raise ValueError(Sentence("allowed: an interval such as 30m ({why})", why=error)) from error
 
 
-def _shards(value: object) -> object:
-    """`auto`, or a number that Discord could take."""
-    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SHARDS):
-        return value
-    raise ValueError(Sentence("allowed: `auto`, or a whole number from 1 to {most}", most=MOST_SHARDS))
-
-
 def _clock_text(value: time) -> str:
     return value.strftime("%H:%M")
 
 
 Zone = Annotated[str, AfterValidator(_zone)]
-_NUMBER_OR_TEXT = WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]})
 _TEXT_OR_LIST = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
-NumericId = Annotated[
-    str,
-    BeforeValidator(_as_text),
-    _matching(re.compile(r"\d{1,20}"), Sentence("a numeric user id (user names can change; /whoami shows the id)")),
-    _NUMBER_OR_TEXT,
-]
-ChatId = Annotated[str, BeforeValidator(_as_text), _matching(re.compile(r"-?\d{1,20}"), Sentence("a numeric chat id"))]
-AnyId = Annotated[str, BeforeValidator(_as_text), _NUMBER_OR_TEXT]
-PersonId = Annotated[str, AfterValidator(_person_id)]
+AccountText = Annotated[str, AfterValidator(_person_id)]
 _Target = Annotated[
     str,
-    _matching(
-        re.compile(r"owner|[a-z]+:[^:\s]+(?::[^:\s]+)?"),
+    matching(
+        re.compile(r"owner|\w+:[^:\s]+(?::[^:\s]+)?"),
         Sentence("`owner`, or addresses of chats: `channel:chat_id[:thread_id]`"),
     ),
 ]
@@ -246,21 +190,16 @@ Targets = Annotated[
     _TEXT_OR_LIST,
 ]
 AgentName = Annotated[
-    str, _matching(re.compile(r"[a-z0-9][a-z0-9_-]{0,40}"), Sentence("a short name of a-z, 0-9, - and _"))
+    str, matching(re.compile(r"[a-z0-9][a-z0-9_-]{0,40}"), Sentence("a short name of a-z, 0-9, - and _"))
 ]
 PersonName = Annotated[
-    str, _matching(re.compile(r"\w[\w-]{0,60}"), Sentence("a short name of letters, digits, - and _"))
+    str, matching(re.compile(r"\w[\w-]{0,60}"), Sentence("a short name of letters, digits, - and _"))
 ]
-Url = Annotated[str, AfterValidator(_url)]
 Origin = Annotated[Url, AfterValidator(_origin)]
 Argv = Annotated[tuple[str, ...], BeforeValidator(_argv), _TEXT_OR_LIST]
 LeadingWords = Annotated[Argv, AfterValidator(_leading_words)]
 FileCommand = Annotated[Argv, AfterValidator(_file_command)]
-_STRIPPED = BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)
-_HIDDEN = PlainSerializer(lambda _: "***", return_type=str)
-Secret = Annotated[SecretStr, _STRIPPED, AfterValidator(_printable), _HIDDEN]
-
-DatabaseUrl = Annotated[SecretStr, _STRIPPED, AfterValidator(_of_postgres), _HIDDEN]
+DatabaseUrl = Annotated[SecretStr, STRIPPED, AfterValidator(_of_postgres), HIDDEN]
 
 
 def _matched(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
@@ -274,22 +213,17 @@ def _matched(pattern: re.Pattern[str], allowed: str) -> AfterValidator:
 
 _ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*")
 _OF_HEADERS = re.compile(r"[ -~]*")
-_AnyText = Annotated[SecretStr, BeforeValidator(_as_text), _HIDDEN, _NUMBER_OR_TEXT]
+_AnyText = Annotated[SecretStr, BeforeValidator(as_text), HIDDEN, NUMBER_OR_TEXT]
 SecretText = Annotated[_AnyText, _matched(_ONE_LINE, Sentence("text on one line"))]
 """As `Secret`; may have spaces and any letters, and be empty."""
 HeaderText = Annotated[_AnyText, _matched(_OF_HEADERS, Sentence("text on one line without accents"))]
 McpName = Annotated[
-    str, _matching(re.compile(r"[a-z0-9](?:[a-z0-9-]{0,23})"), Sentence("a short name of a-z, 0-9 and -"))
+    str, matching(re.compile(r"[a-z0-9](?:[a-z0-9-]{0,23})"), Sentence("a short name of a-z, 0-9 and -"))
 ]
 VariableName = Annotated[
-    str, _matching(re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII), Sentence("a name of A-Z, 0-9 and _"))
+    str, matching(re.compile(r"[A-Za-z_]\w{0,99}", re.ASCII), Sentence("a name of A-Z, 0-9 and _"))
 ]
-HeaderName = Annotated[str, _matching(re.compile(r"[A-Za-z0-9-]{1,60}"), Sentence("a name such as Authorization"))]
-Shards = Annotated[
-    int | Literal["auto"],
-    BeforeValidator(_shards),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_SHARDS}, {"const": "auto"}]}),
-]
+HeaderName = Annotated[str, matching(re.compile(r"[A-Za-z0-9-]{1,60}"), Sentence("a name such as Authorization"))]
 TimeOfDay = Annotated[
     time,
     BeforeValidator(_time_of_day),

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from pydantic import Field, create_model
 
-from gateway.config.capabilities import MediaConfig, Section, ToolsConfig
+from channels.settings import Section
+from gateway.config.capabilities import MediaConfig, ToolsConfig
 from gateway.config.schema import AgentConfig, Config
 from gateway.config.values import AgentName
 from gateway.manifest import features

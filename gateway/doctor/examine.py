@@ -18,9 +18,11 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
 from agent.memory.consents import Consents
 from agent.session.transcript import Transcript, TranscriptUnusable
+from channels.checks import Finding
+from channels.registry import MANIFESTS
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import schedule, workspace
-from gateway.doctor.connections import discord, model, telegram, web
+from gateway.doctor.connections import channel, model, web
 from gateway.doctor.search import embedding, index
 from gateway.doctor.shared import check_shared
 from gateway.factories import tokens
@@ -29,7 +31,7 @@ from gateway.home import Home
 from gateway.manifest import features
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
-from gateway.setup.probe import Finding, check_zone
+from gateway.setup.probe import check_zone
 from gateway.spoken_time import span
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.connection import reading
@@ -54,8 +56,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     config = loaded.config
     warnings = [Finding("config", True, Sentence("warning: {what}", what=str(warning))) for warning in loaded.warnings]
     checks: list[Callable[[], list[Finding]]] = [
-        lambda: telegram(config.channels.telegram),
-        lambda: discord(config.channels.discord),
+        *(partial(channel, MANIFESTS[name], settings) for name, settings in config.channels.platforms.items()),
         lambda: list(web(home, config.channels.web)),
         lambda: model(config.model),
         lambda: list(embedding(home, config)),

@@ -12,6 +12,7 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
 from agent.memory.files import FileError, read_text
 from agent.search.memory_tests import FILE as MEMORY_TESTS
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.home import Home
 from gateway.policy.preferences import DAILY
@@ -22,7 +23,6 @@ from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.job_store import FILE
 from gateway.scheduling.jobs_file import InvalidJobsFile
 from gateway.scheduling.policy import Quiet, Timing
-from gateway.setup.probe import Finding
 from gateway.spoken_time import spoken
 from gateway.store import chat_rows, run_rows
 from gateway.store.connection import Connection, reading

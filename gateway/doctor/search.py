@@ -12,6 +12,7 @@ from agent.languages.sentences import Sentence
 from agent.search.engine import MAIN
 from agent.search.vectors.encoder import NoEmbedding
 from agent.search.vectors.protocol import CHANGED_SIZE
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.config.schema import Embedding
 from gateway.embedder.build import (
@@ -28,7 +29,6 @@ from gateway.embedder.build import (
 from gateway.embedder.fetch import LOADED
 from gateway.embedder.offer import GAIN
 from gateway.home import Home
-from gateway.setup.probe import Finding
 
 _SECONDS = 10.0
 _CHECK = "embedding"

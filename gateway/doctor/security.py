@@ -16,14 +16,14 @@ from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
 from agent.memory.scope import Audience
 from agent.skills import FOLDER as SKILLS
+from channels.checks import Finding
 from channels.ids import PersonId
 from channels.network import is_loopback
+from channels.registry import MANIFESTS
 from gateway.config import Config, ConfigError, load
-from gateway.config.schema import GroupConfig, GuildConfig
 from gateway.doctor.examine import open_to_others
 from gateway.home import Home
 from gateway.manifest import features
-from gateway.setup.probe import Finding
 from gateway.store.connection import reading
 from gateway.store.usage import account_of
 
@@ -151,12 +151,12 @@ def _page(home: Home, config: Config) -> Iterator[Finding]:
 
 
 def _people(home: Home, config: Config) -> Iterator[Finding]:
-    for name, policy in (("telegram", config.channels.telegram), ("discord", config.channels.discord)):
+    for name, policy in config.channels.platforms.items():
         if policy.dm_policy == "open" and policy.enabled:
             yield Finding(
                 "people",
                 False,
-                Sentence("everybody on {platform} may write to it, at your cost", platform=name.capitalize()),
+                Sentence("everybody on {platform} may write to it, at your cost", platform=MANIFESTS[name].title),
                 Sentence("set `{key}` to `pairing`, or limits.person_daily_usd", key=f"channels.{name}.dm_policy"),
             )
     since = (datetime.now(UTC) - _STALE).isoformat()
@@ -197,12 +197,22 @@ def _people(home: Home, config: Config) -> Iterator[Finding]:
 
 
 def _groups(home: Home, config: Config) -> Iterator[Finding]:
-    listed: list[tuple[Sentence, GroupConfig | GuildConfig]] = [
-        *((Sentence("the Telegram group {id}", id=id), group) for id, group in config.channels.telegram.groups.items()),
-        *((Sentence("the Discord server {id}", id=id), guild) for id, guild in config.channels.discord.guilds.items()),
-    ]
+    open_ones: list[Sentence] = []
+    for name, settings in config.channels.platforms.items():
+        platform, rules = MANIFESTS[name].title, settings.rules
+        open_ones += [
+            *(
+                Sentence("the {platform} group {id}", platform=platform, id=id)
+                for id, rule in rules.groups.items()
+                if not rule.allow
+            ),
+            *(
+                Sentence("the {platform} server {id}", platform=platform, id=id)
+                for id, server in rules.servers.items()
+                if not server.rule.allow
+            ),
+        ]
     tools = config.agents[config.default_agent].tools
-    open_ones = [name for name, group in listed if not group.allow]
     for name in open_ones:
         yield Finding(
             "groups",

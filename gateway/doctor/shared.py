@@ -11,9 +11,10 @@ from filelock import FileLock, Timeout
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.languages.sentences import Sentence
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.home import Home
-from gateway.setup.probe import Finding, compare_clock
+from gateway.setup.probe import compare_clock
 from gateway.store.connection import Connection, homes, reading
 from gateway.store.lease import processes, server
 

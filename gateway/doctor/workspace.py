@@ -14,7 +14,7 @@ from agent.memory.notes import INDEX_NAMES, fullness
 from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Audience, Scope
 from agent.skills import Skills
-from gateway.setup.probe import Finding
+from channels.checks import Finding
 
 _MARKS = ".,;:!?()[]{}<>|\"'`*_=„“”‚‘’«»"
 _NUMBER_MARKS = frozenset("-+/.()")

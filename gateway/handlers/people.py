@@ -155,7 +155,9 @@ class PeopleOperations(OperationGroup):
     def _group_json(self, group: ListedGroup, titles: Mapping[tuple[str, str], str]) -> Json:
         channel, id, rule, kernel = group.channel, group.id, group.rule, self.kernel
         current = kernel.access.current_chat_id(channel, id)
-        spent = kernel.ledger.spent_today_by((Audience.GROUP, folder_name(channel, kernel.access.first_chat_id(channel, id))))
+        spent = kernel.ledger.spent_today_by(
+            (Audience.GROUP, folder_name(channel, kernel.access.first_chat_id(channel, id)))
+        )
         return {
             "id": str(Address(channel, id)),
             "title": titles.get((channel, current), ""),

@@ -7,16 +7,18 @@ import dataclasses
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Literal, cast
+from typing import cast
 from zoneinfo import ZoneInfo
 
-from pydantic import SecretStr
+from pydantic import field_validator
 
 from agent.clock import Clock
 from agent.languages.codes import ALL_LANGUAGES, Language
 from agent.languages.sentences import Sentence, joined
 from agent.languages.zones import is_same_time, zone_name
 from agent.model.base import Json
+from channels.checks import CheckResult, Outcome
+from channels.registry import MANIFESTS
 from gateway.config import Config, ConfigError, load, shown
 from gateway.config.edit import choose_zone, path_of, set_values, value_of
 from gateway.config.reference import keys
@@ -29,43 +31,38 @@ from gateway.home import Home, HomeError
 from gateway.operations import OperationGroup, Parameters, Text, operation
 from gateway.policy.preferences import HomeZone
 from gateway.rpc.protocol import OperationError
-from gateway.setup.answers import SetupAnswers, present, problem_with, write
-from gateway.setup.discord import check_discord
+from gateway.setup.answers import OF_MODEL, OF_PERSON, Answers, present, problem_with, with_answers, write
 from gateway.setup.model import check_model
-from gateway.setup.probe import CheckResult, Outcome
-from gateway.setup.telegram import check_telegram
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "model": ("model_key", "model_url", "model_name"),
-    "telegram": ("telegram_token", "owner_id"),
-    "discord": ("discord_token",),
-    "person": ("name", "timezone", "summary"),
+    "model": OF_MODEL,
+    **{name: tuple(question.answer for question in manifest.questions) for name, manifest in MANIFESTS.items()},
+    "person": OF_PERSON,
     "search": (),
 }
-"""The parts of the set-up, each with its answers (`SetupAnswers`)."""
+"""The parts of the set-up, each with its answers."""
 _ZONE = ("timezone",)
 _RESTART = Sentence("Saved. Restart Daybook to use it.")
 
 
-class _Answers(Parameters, str_strip_whitespace=True):
-    """Those to one part of the set-up; what is not given stays as it is."""
+class _Answers(Parameters, extra="allow"):
+    """Those to one part of the set-up, by name; what is not given, or is `***`, stays as it is."""
 
-    part: Literal["model", "telegram", "discord", "person", "search"]
-    model_key: str | None = None
-    model_url: str | None = None
-    model_name: str | None = None
-    telegram_token: str | None = None
-    owner_id: str | None = None
-    discord_token: str | None = None
-    name: str | None = None
-    timezone: str | None = None
-    summary: str | None = None
+    part: str
     answer: OfferAnswer = ""
     """To the offer of `search`: yes or no."""
 
-    def given(self) -> dict[str, str | None]:
+    @field_validator("part")
+    @classmethod
+    def is_known(cls, part: str) -> str:
+        if part not in PARTS:
+            raise ValueError(Sentence("{value!r} is not one of {choices}.", value=part, choices=", ".join(PARTS)))
+        return part
+
+    def given(self) -> dict[str, str]:
         """The answers of the part."""
-        return {name: getattr(self, name) for name in PARTS[self.part]}
+        texts = ((name, (self.model_extra or {}).get(name)) for name in PARTS[self.part])
+        return {name: text.strip() for name, text in texts if isinstance(text, str) and text.strip() != "***"}
 
 
 class SetupOperations(OperationGroup):
@@ -96,12 +93,11 @@ class SetupOperations(OperationGroup):
         now = await asyncio.to_thread(present, self._home, config)
         ready = {
             "model": config.model.provider != "offline",
-            "telegram": config.channels.telegram.enabled,
-            "discord": config.channels.discord.enabled,
-            "person": bool(now.name),
+            **{name: channel.enabled for name, channel in config.channels.platforms.items()},
+            "person": bool(now["name"]),
         }
         parts: dict[str, Json] = {
-            part: {"ready": ready[part], **{name: getattr(now, name) for name in PARTS[part]}} for part in ready
+            part: {"ready": ready[part], **{name: now[name] for name in PARTS[part]}, **_card(part)} for part in ready
         }
         offer = await self._embedder("")
         parts["search"] = {
@@ -115,23 +111,20 @@ class SetupOperations(OperationGroup):
     async def check(self, answers: _Answers) -> Json:
         """`{ok, refused, text, …}`, with what the part's server says; an answer that is not given is the
         one in force."""
-        for name, text in answers.given().items():
-            if text and text != "***" and (problem := problem_with(name, text)):
+        given = answers.given()
+        probed = MANIFESTS[answers.part].secrets if answers.part in MANIFESTS else ()  # the platform says more of them
+        for name, text in given.items():
+            if text and name not in probed and (problem := problem_with(name, text)):
                 return _json(CheckResult(Outcome.MALFORMED, problem))
         config = await self._config()
         match answers.part:
             case "model":
-                return await asyncio.to_thread(self._model, answers, config)
-            case "telegram":
-                telegram = config.channels.telegram
-                token = _secret(answers.telegram_token, telegram.token)
-                return _json(await asyncio.to_thread(check_telegram, token, telegram.base_url))
-            case "discord":
-                discord = config.channels.discord
-                token = _secret(answers.discord_token, discord.token)
-                return _json(await asyncio.to_thread(check_discord, token, discord.api_url))
+                return await asyncio.to_thread(self._model, given, config)
+            case channel if channel in MANIFESTS:
+                settings = with_answers(config.channels.platforms[channel], MANIFESTS[channel], given)
+                return _json(await asyncio.to_thread(settings.probe))
             case "person":
-                zone = answers.timezone or config.timezone
+                zone = given.get("timezone") or config.timezone
                 text = f"It is {datetime.now(ZoneInfo(zone)):%H:%M} in {zone} now."
                 return _json(CheckResult(Outcome.FINE, text))
             case _:
@@ -144,11 +137,10 @@ class SetupOperations(OperationGroup):
         if answers.part == "search":
             return await self._embedder(answers.answer)
         given = answers.given()
-        if answers.part == "model" and answers.model_url is not None:
-            given["model_provider"] = self._providers.get(answers.model_url)
-        new = SetupAnswers(**{name: text for name, text in given.items() if text != "***"})
-        config = await self._written(lambda: write(self._home, new, self._environ))
-        if new.timezone:
+        if provider := self._providers.get(given.get("model_url", "***")):
+            given["model_provider"] = provider
+        config = await self._written(lambda: write(self._home, given, self._environ))
+        if given.get("timezone"):
             await self._zone.follow(config)
         return {"text": _RESTART}
 
@@ -204,15 +196,14 @@ class SetupOperations(OperationGroup):
             await self._zone.follow(config)
         return {"key": key, "value": shown_value(config, path), "text": "Saved." if path == _ZONE else _RESTART}
 
-    def _model(self, answers: _Answers, config: Config) -> Json:
-        given = answers.model_url
+    def _model(self, given: Answers, config: Config) -> Json:
         own = config.model.server()
-        url = own.base_url if given is None else given or None
+        url = given["model_url"] or None if "model_url" in given else own.base_url
         provider = "openai" if config.model.provider == "openai" and url == own.base_url else "anthropic"
         # The key that is kept here is only shown to the server that it is for.
         kept = own.api_key if url == own.base_url else None
-        name = answers.model_name or config.model.name
-        checked = check_model(provider, _secret(answers.model_key, kept), url, name, asks=True)
+        key = given.get("model_key", kept.get_secret_value() if kept is not None else "")
+        checked = check_model(provider, key, url, given.get("model_name") or config.model.name, asks=True)
         if checked.provider:
             self._providers[url or ""] = checked.provider
         return _json(checked)
@@ -232,11 +223,22 @@ class SetupOperations(OperationGroup):
             ) from error
 
 
-def _secret(given: str | None, kept: object) -> str:
-    """A secret as it is given; `***` and nothing given mean the kept secret."""
-    if given is not None and given != "***":
-        return given
-    return kept.get_secret_value() if isinstance(kept, SecretStr) else ""
+def _card(part: str) -> dict[str, Json]:
+    """What the page shows of a channel to set it up."""
+    if part not in MANIFESTS:
+        return {}
+    manifest = MANIFESTS[part]
+    fields: list[Json] = [
+        {
+            "name": question.answer,
+            "label": question.label,
+            "hint": question.hint,
+            "secret": question.answer in manifest.secrets,
+        }
+        for question in manifest.questions
+        if question.label
+    ]
+    return {"card": {"title": manifest.title, "why": manifest.why, "connect": manifest.connect, "fields": fields}}
 
 
 def _plain(value: Json) -> Value:

@@ -12,6 +12,7 @@ from agent.clock import utc_stamp
 from agent.formats.sqlite import StorageUnavailable
 from agent.model.base import Json
 from channels.message import Health
+from channels.registry import CHANNELS
 from channels.terminal import NAME as TERMINAL
 from gateway.file_system import layout_problems
 from gateway.handlers.schedule import jobs_json
@@ -23,7 +24,7 @@ from gateway.store.lease import processes
 from gateway.supervisor import SupervisedSource
 from gateway.turns.queue import TurnQueue
 
-PLATFORMS = ("telegram", "discord", "web")
+PLATFORMS = (*CHANNELS, "web")
 """Always in `status`: off where not configured."""
 _NEXT_JOBS = 20
 """Listed in `status`."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 import enum
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from agent.languages.sentences import Sentence
 from channels.ids import Address, PersonId
+from channels.manifest import ChannelRules, DmPolicy, GroupRule
 from channels.message import ChatKind, InboundMessage, Origin
 from gateway.i18n import CODE_LETTERS
 from gateway.store import access_rows, inbox_rows
@@ -33,43 +34,6 @@ class Role(enum.StrEnum):
     OWNER = "owner"
     PERSON = "person"  # someone else with a private chat of their own
     MEMBER = "member"  # speaks in a listed group
-
-
-class DmPolicy(enum.StrEnum):
-    PAIRING = "pairing"
-    ALLOWLIST = "allowlist"
-    OPEN = "open"
-    OFF = "off"
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRule:
-    """`allow` empty: every member may call the bot."""
-
-    mention_required: bool = True
-    allow: frozenset[str] = frozenset()
-    per_minute: int = 30
-    """Answers to one member."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerRule:
-    """One rule for a server's channels; `channels` empty: all of them."""
-
-    rule: GroupRule = GroupRule()
-    channels: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelRules:
-    dm_policy: DmPolicy = DmPolicy.PAIRING
-    allow: frozenset[str] = frozenset()
-    groups: Mapping[str, GroupRule] = field(default_factory=dict)
-    servers: Mapping[str, ServerRule] = field(default_factory=dict)
-
-    def of_server(self, server: str, chat: str) -> GroupRule | None:
-        found = self.servers.get(server)
-        return found.rule if found and (not found.channels or chat in found.channels) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from agent.formats.untrusted import label
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, InboundMessage
+from channels.registry import MANIFESTS
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role
 from gateway.policy.sessions import SessionRoute
 from gateway.store.chat_rows import KnownChat
 
-_BY_PERSON = frozenset({"telegram"})
-"""Channels in which a person's private chat has the person's own id."""
 _OWNER = "owner"
 
 
@@ -44,7 +43,7 @@ class ChatDirectory:
     @staticmethod
     def of_person(channel: str, user_id: str, thread: str | None = None) -> KnownChat | None:
         """The private chat of a person who has never written; None if the platform gives it an id of its own."""
-        if channel not in _BY_PERSON:
+        if channel not in MANIFESTS or not MANIFESTS[channel].has_chats_by_person:
             return None
         return KnownChat(Address(channel, user_id, thread), ChatKind.PRIVATE, "", user_id, "")
 

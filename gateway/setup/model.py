@@ -12,7 +12,8 @@ from agent.model.anthropic.request import key_headers
 from agent.model.base import Json
 from agent.model.errors import CHAT_COMPLETIONS, MESSAGES
 from agent.model.openai.dialect import OPENAI_URL, api_root
-from gateway.setup.probe import CheckResult, Finding, Outcome, ProbeReply, check_clock, get, post
+from channels.checks import CheckResult, Outcome, ProbeReply, ServerClock
+from gateway.setup.probe import get, post
 
 _QUESTION = "Say hello in one short sentence."
 _ANSWER_TOKENS = 300
@@ -49,7 +50,7 @@ def check_model(provider: str, key: str, base_url: str | None, name: str, *, ask
     if reply.status == 0:
         fix = "check your network and model.base_url"
         return ModelCheck(Outcome.UNREACHABLE, Sentence("can't reach {where}: {why}", where=where, why=reply.why), fix)
-    clock = tuple(check_clock(reply, where))
+    clock = reply.clock(where)
     if reply.status in (401, 403):
         return ModelCheck(
             Outcome.REFUSED,
@@ -136,7 +137,7 @@ def _judged(
     name: str,
     models: tuple[str, ...],
     *,
-    clock: tuple[Finding, ...],
+    clock: ServerClock | None,
     asks: bool,
     api: str,
 ) -> ModelCheck:

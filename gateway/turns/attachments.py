@@ -25,6 +25,7 @@ from agent.fs import atomic_write
 from agent.media.reader import AT_ONCE, Reader
 from agent.media.sniff import HEAD, Kind, Unreadable, sniffed
 from agent.media.store import FOLDER, Store
+from channels.ids import Address
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
 from channels.tasks import backoff
 from gateway.messages.active_work import ActiveWork

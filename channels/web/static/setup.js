@@ -13,18 +13,6 @@ const SENTENCES = {
     unreachable: () => t('I can’t reach the server. Is the address right, and are you online?'),
     fine: ({answer}) => (answer ? t('It works. The model says: “{answer}”', {answer}) : t('It works.')),
   },
-  telegram: {
-    malformed: () => t('This doesn’t look like a token. Copy it from @BotFather again; it looks like 123456789:AAE…'),
-    refused: () => t('Telegram doesn’t accept this token. Get the current one from @BotFather.'),
-    fine: ({username, webhook}) => (webhook ? t('This is @{username}. Another program gets its messages now; they come here once you connect it.', {username})
-      : t('This is @{username}.', {username})),
-  },
-  discord: {
-    malformed: () => t('Discord doesn’t accept this token. Press Reset Token there and copy the new one.'),
-    refused: () => t('Discord doesn’t accept this token. Press Reset Token there and copy the new one.'),
-    no_intent: ({name}) => t('This is {name}, and it can’t read messages yet: turn on Message Content Intent at discord.com/developers, under Bot, and save.', {name}),
-    fine: ({name}) => t('This is {name}.', {name}),
-  },
   person: {
     malformed: () => t('I don’t know this time zone. They look like Europe/Berlin.'),
     fine: (_, {timezone}) => t('It is {time} there now.', {time: new Date().toLocaleTimeString([], {timeZone: timezone, hour: '2-digit', minute: '2-digit'})}),
@@ -97,7 +85,8 @@ function form(card, page) {
     }
     if (mine !== asked) return null;   // something else was typed meanwhile
     found = result;
-    const sentence = (SENTENCES[part][result.outcome] ?? COMMON[result.outcome])?.(result, given()) ?? '';
+    const known = SENTENCES[part]?.[result.outcome] ?? COMMON[result.outcome];
+    const sentence = result.shown ? t(result.shown, result) : known?.(result, given()) ?? (SENTENCES[part] ? '' : t(result.text));
     say(sentence, result.ok ? 'good' : 'bad');
     if (result.models?.length) offerModels(result);
     if (result.invite) line.append(' ', make('a', {href: result.invite, target: '_blank', rel: 'noreferrer', textContent: t('Invite it to your server')}));
@@ -166,7 +155,7 @@ function pairing(card, page, found) {
 
   function invitation(bot) {
     const words = make('p', {}, t('Now write anything to the bot. Your request appears here.'), ' ');
-    if (bot?.username) words.append(make('a', {href: `https://t.me/${encodeURIComponent(bot.username)}`, target: '_blank', rel: 'noreferrer', textContent: t('Open @{username}', {username: bot.username})}));
+    if (bot?.link) words.append(make('a', {href: bot.link, target: '_blank', rel: 'noreferrer', textContent: t('Open @{username}', {username: bot.username})}));
     return words;
   }
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from pydantic import Field, PositiveInt, field_validator
 
 from agent.languages.sentences import Sentence
-from gateway.config.capabilities import Section
+from channels.settings import Section
 from gateway.config.schema import Config
 
 _TEXTS = {

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.languages.sentences import Sentence, joined
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.features.mcp.config import LocalMcpServer, RemoteMcpServer, WithMcp
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.servers import ServerProbe, probe
 from gateway.home import Home
-from gateway.setup.probe import Finding
 
 _CHECK = "mcp"
 _SECONDS = 20.0

@@ -9,8 +9,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Discriminator, Field, PositiveFloat, Tag, field_validator
 
 from agent.languages.sentences import Sentence
-from gateway.config.capabilities import Section, ToolsConfig
-from gateway.config.values import Argv, HeaderName, HeaderText, McpName, SecretText, Url, VariableName
+from channels.settings import Section, Url
+from gateway.config.capabilities import ToolsConfig
+from gateway.config.values import Argv, HeaderName, HeaderText, McpName, SecretText, VariableName
 
 _KEY = re.compile(r"(?![/~]|https?://[^@]*\Z)[!-~]+")
 """Values in the environment of a server that may be keys: no sentences, folders and addresses."""

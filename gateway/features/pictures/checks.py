@@ -7,10 +7,11 @@ from urllib.parse import urlsplit
 
 from agent.languages.sentences import Sentence
 from agent.model.anthropic.model import entries_of
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.features.pictures.config import WithImages
 from gateway.home import Home
-from gateway.setup.probe import Finding, get
+from gateway.setup.probe import get
 
 _ADDRESS = "check your network and media.images.base_url"
 _MODEL = "correct media.images.model in config.yaml"

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from gateway.config.capabilities import MediaConfig, Section
-from gateway.config.values import Secret, Url
+from channels.settings import Secret, Section, Url
+from gateway.config.capabilities import MediaConfig
 
 _TEXTS = {
     "media.images.base_url": "A server that speaks OpenAI's image API, up to and with `/v1`: it makes pictures …",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.languages.sentences import Sentence
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.features.programs.config import WithPrograms
 from gateway.features.programs.leading import leading_words
 from gateway.features.programs.sandbox import find_sandbox, missed_sandbox
 from gateway.home import Home
-from gateway.setup.probe import Finding
 
 _CHECK = "programs"
 _NO_SANDBOX = (

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.languages.sentences import Sentence
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.features.speech.config import WithSpeech
 from gateway.features.speech.opening import build_speaker
 from gateway.features.speech.speak import CONVERTER, Recording, Speaker, SpeechFailed, record
 from gateway.home import Home
-from gateway.setup.probe import Finding
 
 _SECONDS = 30
 """A voice that runs here may have to be loaded."""

@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag
 
 from agent.languages.sentences import Sentence
-from gateway.config.capabilities import MediaConfig, Section
-from gateway.config.values import FileCommand, Secret, Url
+from channels.settings import Secret, Section, Url
+from gateway.config.capabilities import MediaConfig
+from gateway.config.values import FileCommand
 
 _TEXTS = {
     "media.transcribe.command": "A program that prints the words of a recording; `{file}` is its path.",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 
 from agent.languages.sentences import Sentence
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.features.web_tools.config import SearXngConfig, ServerSearchConfig, WithWeb
 from gateway.features.web_tools.page import SearchUnavailable, WebSearch
 from gateway.features.web_tools.search import Brave, SearXng
 from gateway.home import Home
-from gateway.setup.probe import Finding
 
 
 def web_search(home: Home, config: Config) -> list[Finding]:

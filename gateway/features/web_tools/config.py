@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator
 
-from gateway.config.capabilities import Section, ToolsConfig
-from gateway.config.values import Secret, Url
+from channels.settings import Secret, Section, Url
+from gateway.config.capabilities import ToolsConfig
 
 _TEXTS = {
     "tools.web": "Whether it may read public pages of the web, and search it where `tools.web_search` says how.",

@@ -176,17 +176,20 @@ NO_SENTENCES = {
     "Say hello in one short sentence.",
     "Who comes to dinner?",
 }
-CHECKED = ("doctor/*.py", "setup/probe.py", "setup/model.py", "setup/telegram.py", "setup/discord.py", "spoken_time.py")
+CHECKED = (
+    *("gateway/doctor/*.py", "gateway/setup/probe.py", "gateway/setup/model.py", "gateway/spoken_time.py"),
+    *("channels/checks.py", "channels/*/checks.py", "gateway/features/*/checks.py"),
+)
 """What makes the doctor's findings."""
 
 
 def _doctors_sentences() -> set[str]:
     """Every text with a space in it that is no docstring, the names of checks, the results of jobs."""
     found = {GAIN, OLD_MODEL, CHANGED_SIZE, "valid", "inbox", "outbox", *map(str, RunStatus)}
-    gateway = Path(spoken_time.__file__).parent
-    for file in [one for pattern in CHECKED for one in gateway.glob(pattern)]:
+    top = Path(spoken_time.__file__).parent.parent
+    for file in [one for pattern in CHECKED for one in top.glob(pattern)]:
         source = file.read_text("utf-8")
-        found |= set(re.findall(r'(?:Finding\(\s*|^_(?:CHECK|TELEGRAM|DISCORD) = )"([a-z ]+)"', source, re.MULTILINE))
+        found |= set(re.findall(r'(?:Finding\(\s*|^(?:_CHECK|CHANNEL) = )"([a-z ]+)"', source, re.MULTILINE))
         tree = ast.parse(source)
         loose = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
         for text in (one for one in ast.walk(tree) if isinstance(one, ast.JoinedStr)):

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from channels.checks import Finding
 from gateway.cli import daybook
 from gateway.doctor.examine import examine
 from gateway.doctor.mend import mend
 from gateway.home import Home
-from gateway.setup.probe import Finding
 from gateway.store.schema import migrate
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.openai import FakeOpenAI

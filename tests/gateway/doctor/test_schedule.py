@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from channels.checks import Finding
 from gateway.config.loader import parse
 from gateway.doctor.schedule import check_schedule
 from gateway.home import Home
-from gateway.setup.probe import Finding
 from gateway.store import run_rows
 from gateway.store.database import Database
 from gateway.store.run_rows import Run, RunStatus

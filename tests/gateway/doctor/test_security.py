@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from channels.checks import Finding
 from gateway.doctor.security import security
 from gateway.home import Home
-from gateway.setup.probe import Finding
 from gateway.store.schema import migrate
 
 BOT = "123456789:" + "A" * 35

@@ -8,12 +8,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from channels.checks import Finding
 from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.config.loader import parse
 from gateway.doctor.shared import check_shared
 from gateway.home import Home
-from gateway.setup.probe import Finding
 from gateway.store.database import SqliteEngine
 from gateway.store.membership import join
 from tests.fakes.postgres import PostgresServer

@@ -13,12 +13,12 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from channels.checks import Finding
 from gateway.cli import daybook as daybook_command
 from gateway.doctor.examine import examine
 from gateway.embedder.build import model_folder
 from gateway.embedder.offer import GAIN
 from gateway.home import Home
-from gateway.setup.probe import Finding
 from tests.agent.search.vectors import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings, is_too_slow
 from tests.gateway.conftest import Daybook

@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from channels.ids import PersonId
+from channels.manifest import ChannelRules, DmPolicy, GroupRule, ServerRule
 from channels.message import Address, ChatKind, InboundMessage, Sender
 from gateway.policy.access import (
     CODE_LENGTH,
@@ -17,14 +18,10 @@ from gateway.policy.access import (
     OPEN_CODES_PER_CHANNEL,
     Access,
     Admitted,
-    ChannelRules,
     ContextOnly,
-    DmPolicy,
-    GroupRule,
     Ignored,
     NoSuchCode,
     Role,
-    ServerRule,
     Unknown,
 )
 from gateway.store import access_rows, inbox_rows

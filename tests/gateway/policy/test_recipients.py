@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from channels.ids import PersonId
+from channels.manifest import ChannelRules, GroupRule
 from channels.message import Address, ChatKind
-from gateway.policy.access import Access, ChannelRules, GroupRule
+from gateway.policy.access import Access
 from gateway.policy.recipients import ChatDirectory
 from gateway.store.chat_rows import KnownChat
 from gateway.store.database import Database

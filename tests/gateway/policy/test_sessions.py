@@ -10,8 +10,9 @@ import pytest
 from agent.memory.scope import Audience
 from agent.settings import GroupLogs
 from channels.ids import PersonId
+from channels.manifest import ChannelRules, DmPolicy, GroupRule
 from channels.message import Address, InboundMessage
-from gateway.policy.access import Access, Admitted, ChannelRules, DmPolicy, GroupRule
+from gateway.policy.access import Access, Admitted
 from gateway.policy.sessions import AgentHome, SessionPolicy, SessionRoute
 from gateway.store.database import Database
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Moment, Say

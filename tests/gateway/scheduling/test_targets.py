@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from channels.manifest import ChannelRules, ServerRule
 from channels.message import Address, ChatKind
-from gateway.policy.access import Access, ChannelRules, ServerRule
+from gateway.policy.access import Access
 from gateway.scheduling.targets import NoTarget, Targets
 from gateway.store.chat_rows import KnownChat
 from gateway.store.database import Database

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.setup.discord import check_discord
+from channels.checks import CheckResult, Outcome
+from channels.discord.checks import check_discord
+from channels.telegram.checks import check_telegram
 from gateway.setup.model import check_model
-from gateway.setup.probe import CheckResult, Outcome
-from gateway.setup.telegram import check_telegram
 
 Answer = Callable[[str, str], tuple[int, str]]
 """Of method and path: status and body."""

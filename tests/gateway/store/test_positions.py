@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from channels.discord.last_seen import LastSeen, PositionsInMemory, ShardPositions
+from channels.discord.last_seen import PositionsInMemory, ShardPositions
 from channels.discord.shards import Shard
+from channels.manifest import LastSeen
 from gateway.factories import StoredPositions
 from gateway.store.database import Database
 

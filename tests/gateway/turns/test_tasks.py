@@ -12,9 +12,10 @@ import pytest
 from agent.model.base import Usage
 from agent.values import ResultKind, TurnResult
 from channels.ids import PersonId
+from channels.manifest import ChannelRules
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import Outbox
-from gateway.policy.access import Access, ChannelRules
+from gateway.policy.access import Access
 from gateway.store import outbox_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow

@@ -8,13 +8,14 @@ from pathlib import Path
 from agent.settings import GroupLogs
 from agent.tools.base import ToolError
 from channels.ids import PersonId
+from channels.manifest import ChannelRules
 from gateway.features.mcp.config import RemoteMcpServer
 from gateway.features.mcp.kept import KeptMcp
 from gateway.features.mcp.login_flow import McpLogins
 from gateway.features.mcp.login_requests import LoginRequests
 from gateway.features.mcp.servers import McpServers
 from gateway.messages.outbox import Outbox
-from gateway.policy.access import Access, ChannelRules
+from gateway.policy.access import Access
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database

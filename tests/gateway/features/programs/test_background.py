@@ -15,6 +15,7 @@ from agent.memory.history import History
 from agent.settings import GroupLogs
 from agent.tools.base import Effect, EffectKind, EffectNote, ToolError
 from channels.ids import PersonId
+from channels.manifest import ChannelRules
 from channels.message import Event, InboundMessage
 from gateway.features.programs.allowed import AllowedPrograms
 from gateway.features.programs.background import MOST_AT_ONCE, BegunBefore, ProgramRuns, TooManyPrograms
@@ -25,7 +26,7 @@ from gateway.features.programs.tools import ProgramTools
 from gateway.features.programs.workspace import Workspaces, Written
 from gateway.home import Home
 from gateway.messages.outbox import Outbox
-from gateway.policy.access import Access, ChannelRules
+from gateway.policy.access import Access
 from gateway.policy.sessions import AgentHome, SessionPolicy
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow

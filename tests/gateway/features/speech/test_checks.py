@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from channels.checks import Finding
 from gateway.config import Config
 from gateway.config.whole import whole
 from gateway.features.speech.checks import speech
 from gateway.home import Home
-from gateway.setup.probe import Finding
 from tests import files
 from tests.fakes.openai_media import KEY, SPEECH_MODEL, VOICE, OpenAiMedia
 
