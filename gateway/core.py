@@ -173,7 +173,7 @@ async def _join(
     engine, claims = await membership.joined(home, url, LOCAL_CHANNELS, waits=waits)
     database = Database(engine, on_lost=on_lost)
     stack.push_async_callback(database.aclose)
-    lease = Lease(database, claims.number, on_lost)
+    lease = Lease(database, on_lost)
     stack.push_async_callback(asyncio.to_thread, lease.end)
     stack.push_async_callback(_leave, database, claims.number)
     stack.enter_context(guarded(lease.check_write))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gateway.store.claims import IS_SCOPE, PART
 from gateway.store.connection import Connection
 from gateway.store.database import Database, OnLost
+from gateway.store.shares import HOLDS_LOCK
 
 LEASE = 8.0
 """Seconds without a write after which a gateway gives up."""
@@ -51,18 +52,18 @@ class KnownProcess:
     scopes: int
     """Number of people and groups that it serves."""
     seconds: float
-    """Since it was last seen."""
+    """Since it last did something in the database."""
     connections: tuple[KnownConnection, ...]
     """Of channels that have several, or whose only one may be in any gateway."""
 
 
 def processes(connection: Connection) -> tuple[KnownProcess, ...]:
-    """The gateways seen in the last 15 seconds, the leader first."""
+    """The gateways that live, the leader first."""
     rows = connection.execute(
-        f"SELECT number, host, pid, leads, count(key) FILTER (WHERE {IS_SCOPE}) AS scopes,"
-        " extract(epoch FROM clock_timestamp() - seen_at)::float8 AS seconds"
-        " FROM process LEFT JOIN claim ON claim.process = number"
-        " WHERE seen_at > clock_timestamp() - interval '15 seconds' GROUP BY number ORDER BY leads DESC, number"
+        f"SELECT number, host, process.pid, leads, count(key) FILTER (WHERE {IS_SCOPE}) AS scopes,"
+        " extract(epoch FROM clock_timestamp() - max(state_change))::float8 AS seconds"
+        " FROM process JOIN pg_stat_activity ON pg_stat_activity.pid = backend"
+        f" LEFT JOIN claim ON claim.process = number WHERE {HOLDS_LOCK} GROUP BY number ORDER BY leads DESC, number"
     ).fetchall()
     parts = connection.execute(
         "SELECT process, key, health, trouble FROM claim WHERE starts_with(key, ?) ORDER BY length(key), key", (PART,)
@@ -88,18 +89,17 @@ def server(connection: Connection) -> tuple[str, float]:
 
 
 class Lease:
-    """Writes at short intervals that this process lives, and ends it when that could not be written in time."""
+    """Commits something at short intervals, so that PostgreSQL keeps the connection of this process; ends the process
+    when that could not be done in time."""
 
     def __init__(
         self,
         database: Database,
-        number: int,
         on_lost: OnLost,
         seconds: float = LEASE,
         now: Callable[[], float] = _seconds_now,
     ) -> None:
         self._database = database
-        self._number = number
         self._on_lost = on_lost
         self._seconds = seconds
         self._now = now
@@ -132,9 +132,10 @@ class Lease:
         while not self._over.wait(self._seconds / _BEATS):
             self.check()
             begun = self._now()
-            if self._database.confirm(self._say, self._seconds):
+            if self._database.confirm(_nothing, self._seconds):
                 self._confirmed = begun
             self.check()
 
-    def _say(self, connection: Connection) -> None:
-        connection.execute("UPDATE process SET seen_at = clock_timestamp() WHERE number = ?", (self._number,))
+
+def _nothing(connection: Connection) -> None:
+    connection.execute("SELECT 1")

@@ -1,7 +1,7 @@
 """The gateways that share a home: who they are, which of them leads, and what of a dead one goes to the others.
 
 Each holds a lock of the database by the connection through which it writes, so a gateway that lost it can't write: the
-server refuses it. A silent gateway is cut off by the others, and one without a lock is removed with its claims.
+server refuses it. The server ends the connection of a silent gateway, and one without a lock is removed with its claims.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _LOOK = 1.0
 _PREPARING = LOCK + 1
 _PATIENCE_MS = 15_000
 """For a lock that another gateway has while both start."""
+_SILENT_MS = 10_000
+"""After which PostgreSQL cuts a gateway off, which has given up before (`lease.LEASE`)."""
 _TABLES = """
 DROP TABLE IF EXISTS gateway_process;
 CREATE TABLE IF NOT EXISTS process (
@@ -41,8 +43,7 @@ CREATE TABLE IF NOT EXISTS process (
     backend INTEGER NOT NULL,             -- of the server, that serves its connection
     leads BOOLEAN NOT NULL DEFAULT false,
     takes BOOLEAN NOT NULL DEFAULT true,  -- false: it is ending
-    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
-    seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now()
 );
 CREATE TABLE IF NOT EXISTS claim (        -- which process serves a scope, sends to a chat, or has a connection
     key TEXT COLLATE "C" PRIMARY KEY,
@@ -157,6 +158,8 @@ def _enter(engine: PostgresEngine) -> int:
         assert row is not None
         number = int(row[0])
         session.execute("SELECT pg_advisory_lock(%s, %s)", (LOCK, number))
+        for limit in ("idle_session_timeout", "idle_in_transaction_session_timeout"):
+            session.execute(f"SET {limit} = {_SILENT_MS}".encode())
     return number
 
 

@@ -265,7 +265,7 @@ _SAID: Mapping[type[Exception], Sentence] = {
     psycopg.errors.CannotConnectNow: Sentence("the server takes no connections now ({said})"),
     psycopg.errors.DatabaseDropped: Sentence("the database was deleted ({said})"),
     psycopg.errors.IdleSessionTimeout: Sentence(
-        "the server ends idle connections ({said}). Set idle_session_timeout to 0 there"
+        "this gateway stood still, and the server ended its connection ({said})"
     ),
     psycopg.errors.IdleInTransactionSessionTimeout: Sentence(
         "the server ended a transaction that stood still ({said})"

@@ -1,7 +1,7 @@
 """What each of several gateways on one home has to do: who has died, who leads, whose messages wait.
 
-Each process holds a lock by the connection through which it writes. A silent one is cut off by the others; one without
-a lock is dead, and the leader removes it with its claims. All of this runs in the writer thread.
+Each process holds a lock by the connection through which it writes. PostgreSQL ends the connection of a silent one; one
+without a lock is dead, and the leader removes it with its claims. All of this runs in the writer thread.
 """
 
 from __future__ import annotations
@@ -23,16 +23,10 @@ LOCK = 0x0D41B00C
 """Class of our advisory locks: 0 is the leader's, the others are processes by number."""
 DEATH = "death"
 """Tells the others that some of them may have been given the people of a gateway that has ended."""
-_SILENT = 10.0
-"""Seconds after which the others cut a gateway off: it has given up before."""
 HOLDS_LOCK = f"""
 EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = {LOCK} AND objid = process.number
         AND pg_locks.pid = backend AND granted
         AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database()))
-"""
-_CUT_OFF = f"""
-SELECT host, pid, pg_terminate_backend(backend) FROM process
-    WHERE number != ? AND seen_at < clock_timestamp() - make_interval(secs => {_SILENT}) AND {HOLDS_LOCK}
 """
 _PROCESSES = f"SELECT number, number != ? AND pg_try_advisory_xact_lock({LOCK}, number) FROM process"
 _LEADER = f"SELECT host, pid FROM process WHERE leads AND {HOLDS_LOCK}"
@@ -60,10 +54,8 @@ class WorkFound:
 
 
 def stand(connection: Connection, claims: ProcessClaims) -> Standing:
-    """Cuts off silent processes and tries to lead; the leader gives unclaimed work to somebody."""
+    """Tries to lead; the leader gives unclaimed work to somebody."""
     number = claims.number
-    for host, pid, _ in connection.execute(_CUT_OFF, (number,)).fetchall():
-        log.warning("the gateway on %s (process %s) is silent and is cut off", host, pid)
     if not claims.leads and not _try_to_lead(connection, number):
         leader = connection.execute(_LEADER).fetchone()
         return Standing(False, None if leader is None else (leader[0], leader[1]))

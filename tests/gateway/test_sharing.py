@@ -127,7 +127,7 @@ async def gateway(tmp_path: Path, url: str, patience: float = 30.0) -> AsyncIter
     home.create()
     engine, claims = await joined(home, url, (), waits=True)
     database = Database(engine)
-    lease = Lease(database, claims.number, lambda why: None)
+    lease = Lease(database, lambda why: None)
     inbox = Inbox(database, Clock(datetime.UTC), claims)
     worker, scope_work = Worker(inbox), ScopeWork(database, claims)
 

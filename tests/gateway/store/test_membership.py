@@ -80,13 +80,9 @@ class Process:
     async def end(self) -> None:
         await self.database.aclose()
 
-    def seen(self, url: str, when: str) -> None:
-        """Its last sign of life is so far from now."""
-        with psycopg.connect(url, autocommit=True) as session:
-            session.execute(
-                "UPDATE process SET seen_at = clock_timestamp() + %s::interval WHERE number = %s",
-                (when, self.claims.number),
-            )
+    async def may_be_silent(self, milliseconds: int) -> None:
+        """For so long until PostgreSQL ends its connection; 0: for ever."""
+        await self.database.run(lambda connection: connection.execute(f"SET idle_session_timeout = {milliseconds}"))
 
 
 async def join(home: Home, url: str, *, waits: bool = True) -> Process:
@@ -95,7 +91,7 @@ async def join(home: Home, url: str, *, waits: bool = True) -> Process:
     engine, claims = await joined(home, url, {"web"}, waits=waits)
     database = Database(engine, on_lost=lambda why: lost.set())
     process = Process(engine, database, claims, lost)
-    process.seen(url, "1 hour")
+    await process.may_be_silent(0)
     return process
 
 
@@ -337,7 +333,7 @@ async def test_what_a_process_hung_on_is_tried_alone_then_and_counts_again_only_
 
 async def test_a_silent_process_is_cut_off_and_writes_nothing_more(two: tuple[Process, Process], url: str) -> None:
     leader, helper = two
-    leader.seen(url, "-11 seconds")
+    await leader.may_be_silent(1)
     assert (await helper.stand_after_death()).leads
     with pytest.raises(StorageUnavailable):
         await leader.database.run(_choose, "late")
@@ -488,7 +484,7 @@ async def test_a_chat_has_one_sender_and_the_page_is_the_leaders(two: tuple[Proc
 async def test_who_cannot_write_in_time_gives_up(home: Home, url: str) -> None:
     process = await join(home, url)
     lost, free = threading.Event(), threading.Event()
-    lease = Lease(process.database, 1, lambda why: lost.set(), seconds=0.2)
+    lease = Lease(process.database, lambda why: lost.set(), seconds=0.2)
     process.database.post(lambda _: free.wait(120))
     assert await asyncio.to_thread(lost.wait, 120)
     free.set()
@@ -501,7 +497,7 @@ async def test_invariant_17_who_could_not_write_in_time_writes_no_file_either(
 ) -> None:
     process = await join(home, url)
     lost, seconds = threading.Event(), 0.0
-    lease = Lease(process.database, 1, lambda why: lost.set(), 600.0, now=lambda: seconds)
+    lease = Lease(process.database, lambda why: lost.set(), 600.0, now=lambda: seconds)
     with guarded(lease.check_write):
         await asyncio.to_thread(atomic_write, tmp_path / "file", "mine")
         seconds = 601.0
