@@ -1,7 +1,7 @@
 """The gateways that share a home: who they are, which of them leads, and what of a dead one goes to the others.
 
 Each holds a lock of the database by the connection through which it writes, so a gateway that lost it can't write: the
-server refuses it. The server ends the connection of a silent gateway, and one without a lock is removed with its claims.
+server refuses it. The server ends the connection of a silent gateway; who has no lock is removed with its claims.
 """
 
 from __future__ import annotations
