@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -22,6 +23,7 @@ import gateway
 from gateway.app import open_gateway
 from gateway.cli import COMMANDS
 from gateway.config import load
+from gateway.config.reference import keys
 from gateway.doctor.examine import examine
 from gateway.home import Home
 from tests.fakes.anthropic import FakeAnthropic
@@ -42,7 +44,7 @@ async def story():
         found = await asyncio.to_thread(examine, home, {})
         assert all(one.ok for one in found), [one for one in found if not one.ok]
 
-print(gateway.__file__, *COMMANDS)
+print(gateway.__file__, *COMMANDS, *(key.name for key in keys()))
 asyncio.run(story())
 """
 
@@ -79,9 +81,11 @@ def test_features_can_be_deleted_with_their_lines(names: tuple[str, ...], tmp_pa
     folder = _copy_without(names, tmp_path)
     shown = _ran(folder, "-c", _STORY)
     assert shown.startswith(str(folder)), "it is the copy that runs"
-    deleted = {command for name in names for command in import_module(f"gateway.features.{name}").FEATURE.commands}
-    commands = shown.split()[1:]
-    assert deleted.isdisjoint(commands) and "doctor" in commands
+    manifests = [import_module(f"gateway.features.{name}").FEATURE for name in names]
+    commands = {command for manifest in manifests for command in manifest.commands}
+    settings = {key for manifest in manifests for section in manifest.config for key in resolve_name(section).texts}
+    there = shown.split()[1:]
+    assert (commands | settings).isdisjoint(there) and {"doctor", "media.max_mb"} <= set(there)
 
 
 @pytest.mark.full
