@@ -101,7 +101,7 @@ async def open_gateway(
         kernel = _kernel(core, agents, opened, messaging, schedule.reports, web_rules or AddressRules())
         scheduling = await build_scheduling(kernel, core, schedule)
         openings: list[Opening] = [resolve_name(feature.opening) for feature in features() if feature.opening]
-        parts = together([await stack.enter_async_context(opening(kernel)) for opening in openings])
+        parts = together([await opening(kernel, stack) for opening in openings])
         schedule.offer(*parts.jobs)
         intake = _build_intake(kernel, core, parts, media_limits or MediaLimits())
         effects = _build_effects(kernel, messaging, scheduling, parts.tools)

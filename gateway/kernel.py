@@ -7,7 +7,7 @@ imports it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -130,5 +130,5 @@ def together(parts: Sequence[FeatureParts]) -> FeatureParts:
     )
 
 
-Opening = Callable[[Kernel], AbstractAsyncContextManager[FeatureParts]]
-"""Opens a feature with a gateway."""
+Opening = Callable[[Kernel, AsyncExitStack], Awaitable[FeatureParts]]
+"""Opens a feature with a gateway; what it puts on the stack is closed with that."""

@@ -28,7 +28,7 @@ class Feature:
 
     commands: Mapping[str, CommandLine] = field(default_factory=dict)
     opening: str = ""
-    """From the `Kernel` to an asynchronous context manager of the `FeatureParts`, open while the gateway is."""
+    """From the `Kernel`, and a stack that is closed with the gateway, to the `FeatureParts`."""
     checks: str = ""
     """From the home and its configuration to the doctor's findings. May block for some seconds."""
     secrets: str = ""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from agent.languages.sentences import Sentence
@@ -23,9 +22,8 @@ _WHEN = Cron("20 3 * * *")
 _NAME = re.compile(r"daybook-\d{4}-\d\d-\d\d\.tar\.gz")
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
-    yield FeatureParts(jobs=[_configured(kernel.home, kernel.config).built_in])
+async def opened(kernel: Kernel, _: AsyncExitStack) -> FeatureParts:
+    return FeatureParts(jobs=[_configured(kernel.home, kernel.config).built_in])
 
 
 def _configured(home: Home, config: Config) -> NightlyBackup:

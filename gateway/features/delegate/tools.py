@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
 
 from agent.formats.sqlite import StorageUnavailable
 from agent.memory.provenance import own_mark
@@ -38,9 +37,8 @@ class _Delegate(Arguments):
     task: Text
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
-    yield FeatureParts(tools=[DelegateTools(kernel.tasks, kernel.sessions)])
+async def opened(kernel: Kernel, _: AsyncExitStack) -> FeatureParts:
+    return FeatureParts(tools=[DelegateTools(kernel.tasks, kernel.sessions)])
 
 
 class DelegateTools:

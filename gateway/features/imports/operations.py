@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -38,9 +38,8 @@ _AT_ONCE = 20
 _log = logging.getLogger(__name__)
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
-    yield FeatureParts(ImportOperations(kernel).table())
+async def opened(kernel: Kernel, _: AsyncExitStack) -> FeatureParts:
+    return FeatureParts(ImportOperations(kernel).table())
 
 
 def _state(row: Row, _: ResultReader) -> Sentence:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
 
 from gateway.features.mcp.catalog import McpCatalog
 from gateway.features.mcp.config import WithMcp
@@ -15,8 +14,7 @@ from gateway.features.mcp.servers import McpServers
 from gateway.kernel import FeatureParts, Kernel
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+async def opened(kernel: Kernel, stack: AsyncExitStack) -> FeatureParts:
     home, config, clock = kernel.home, kernel.config, kernel.clock
     agents = {name: WithMcp.of(agent.tools).mcp for name, agent in config.agents.items()}
     kept = await asyncio.to_thread(KeptMcp, home.mcp)
@@ -25,13 +23,12 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     logins = McpLogins(servers, kernel.page)
     operations = McpOperations(catalog, logins, config.default_agent).table()
     if not any(agents.values()):
-        yield FeatureParts(operations)
-        return
+        return FeatureParts(operations)
     from gateway.features.mcp.login_requests import LoginRequests  # noqa: PLC0415 (only where there is a server)
     from gateway.features.mcp.tools import McpTools  # noqa: PLC0415 (the same)
 
     requests = LoginRequests(logins, kernel.database, clock, kernel.outbox, kernel.reports, servers.run)
-    async with servers:
-        await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
-        servers.learn()
-        yield FeatureParts(operations, tools=[McpTools(kernel, catalog, kept, requests)])
+    await stack.enter_async_context(servers)
+    await asyncio.to_thread(kept.forget_old_calls, clock.now().timestamp())
+    servers.learn()
+    return FeatureParts(operations, tools=[McpTools(kernel, catalog, kept, requests)])

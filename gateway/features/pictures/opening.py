@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
 
 from gateway.features.pictures.config import WithImages
 from gateway.kernel import FeatureParts, Kernel
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+async def opened(kernel: Kernel, _: AsyncExitStack) -> FeatureParts:
     images = WithImages.of(kernel.config.media).images
     if images is None:
-        yield FeatureParts()
-        return
+        return FeatureParts()
     from gateway.features.pictures.draw import ImageServer  # noqa: PLC0415 (only where pictures are made)
     from gateway.features.pictures.tools import PictureTools  # noqa: PLC0415 (the same)
 
     key = images.api_key.get_secret_value() if images.api_key else ""
-    yield FeatureParts(tools=[PictureTools(kernel, ImageServer(images.base_url, images.model, key))])
+    return FeatureParts(tools=[PictureTools(kernel, ImageServer(images.base_url, images.model, key))])

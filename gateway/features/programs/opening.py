@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 
 from gateway.features.programs import rows
 from gateway.features.programs.allowed import AllowedPrograms
@@ -20,8 +20,7 @@ from gateway.kernel import FeatureParts, Kernel, ToolSource
 log = logging.getLogger(__name__)
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+async def opened(kernel: Kernel, _: AsyncExitStack) -> FeatureParts:
     home, config, database, agents = kernel.home, kernel.config, kernel.database, kernel.agents.values()
     tools = {name: WithPrograms.of(agent.tools) for name, agent in config.agents.items()}
     rules = {name: own.exec_allow for name, own in tools.items() if own.exec}
@@ -35,7 +34,7 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
     workspaces = Workspaces([Written(agent.workspace, agent.history, agent.consents) for agent in agents])
     runner = ProgramRunner(sandbox, workspaces, home.programs)
     runs = ProgramRuns(database, kernel.clock, kernel.outbox, kernel.sessions, runner, kernel.secrets)
-    yield FeatureParts(
+    return FeatureParts(
         tools=[_tools(kernel, runs, rules, why_off)] if rules else [],
         sources=[runs],
         texts=rows.TEXTS,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from gateway.features.speech.config import LocalSpeaker, LocalTranscriber, WithSpeech
@@ -14,17 +13,15 @@ if TYPE_CHECKING:
     from gateway.features.speech.speak import Speaker
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+async def opened(kernel: Kernel, _: AsyncExitStack) -> FeatureParts:
     config = WithSpeech.of(kernel.config.media)
     transcriber, speaker = _transcriber(config), build_speaker(config)
     if config.speak is None or speaker is None or config.speak.when == "never":
-        yield FeatureParts(transcriber=transcriber)
-        return
+        return FeatureParts(transcriber=transcriber)
     from gateway.features.speech.answers import SpokenAnswers  # noqa: PLC0415 (only where answers are said aloud)
 
     voice = SpokenAnswers(kernel, speaker, always=config.speak.when == "always")
-    yield FeatureParts(workers=[voice.run], voice=voice, transcriber=transcriber)
+    return FeatureParts(workers=[voice.run], voice=voice, transcriber=transcriber)
 
 
 def _transcriber(config: WithSpeech) -> Transcriber | None:

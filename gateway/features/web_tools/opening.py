@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -28,8 +27,7 @@ _PAGE_CHARS = 400_000
 """Of a page of the web, which is shown in parts."""
 
 
-@asynccontextmanager
-async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
+async def opened(kernel: Kernel, _: AsyncExitStack) -> FeatureParts:
     config, rules = kernel.config, kernel.web_rules
 
     @cache
@@ -44,7 +42,7 @@ async def opened(kernel: Kernel) -> AsyncIterator[FeatureParts]:
         for name, agent in config.agents.items()
         if (tools := WithWeb.of(agent.tools)).web
     }
-    yield FeatureParts(tools=[WebTools(kernel.sessions, pages, searches, rules)])
+    return FeatureParts(tools=[WebTools(kernel.sessions, pages, searches, rules)])
 
 
 @dataclass(frozen=True, slots=True)
