@@ -1,4 +1,4 @@
-"""The keys of `config.yaml` for what the assistant can do beyond talking: tools, recordings, pictures."""
+"""What all sections of `config.yaml` have in common, and the sections that features add keys to: tools and media."""
 
 from __future__ import annotations
 
