@@ -79,15 +79,14 @@ class Argument:
 
 def _day(value: object) -> object:
     try:
-        return date.fromisoformat(value) if isinstance(value, str) and value else None
+        return date.fromisoformat(str(value)) if value else None
     except ValueError as error:
-        raise ValueError(Sentence("{text} is not a date; write it as 2026-11-23.", text=repr(value[:40]))) from error  # type: ignore[index]
+        text = repr(str(value)[:40])
+        raise ValueError(Sentence("{text} is not a date; write it as 2026-11-23.", text=text)) from error
 
 
 Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Day: TypeAlias = Annotated[date | None, BeforeValidator(_day)]
-
-
 Id: TypeAlias = Annotated[Text, Argument()]
 Most: TypeAlias = Annotated[int, Field(ge=1, description="Show at most this many.")]
 

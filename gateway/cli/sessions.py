@@ -10,7 +10,7 @@ from agent.languages.sentences import Sentence
 from gateway.handlers.agents import SessionOperations
 from gateway.terminal.confirm import confirm
 from gateway.terminal.context import CliContext, CommandFailed, print_json
-from gateway.terminal.operations import command_of, group_of
+from gateway.terminal.operations import YES, command_from, command_of, group_of
 from gateway.terminal.rpc import RpcAnswer, ask
 from gateway.terminal.table import print_table
 
@@ -37,13 +37,11 @@ def list_sessions(context: CliContext, as_json: bool, archived: bool, aside: boo
     return print_table(heads, [[row.get(name) for name in names] for row in lines], nothing)
 
 
-@click.command()
-@click.argument("session", metavar="ID|TITLE")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="A new file; default: stdout.")
-@click.pass_obj
-def export(context: CliContext, session: str, output: Path | None) -> None:
-    """Save a conversation as Markdown."""
-    text = str(ask(context, "sessions.export", id=session).fields.get("text"))
+_OUTPUT = click.Option(["-o", "--output"], type=click.Path(path_type=Path), help="A new file; default: stdout.")
+
+
+def _export(context: CliContext, id: str, output: Path | None) -> None:
+    text = str(ask(context, "sessions.export", id=id).fields.get("text"))
     if output is None:
         return click.echo(text)
     try:
@@ -56,12 +54,7 @@ def export(context: CliContext, session: str, output: Path | None) -> None:
     return click.echo(context.said("Saved to {output}.", output=output), err=True)
 
 
-@click.command()
-@click.option("--days", type=click.IntRange(min=1), required=True, help="Keep what was used within this many days.")
-@click.option("--yes", is_flag=True, help="Don't ask.")
-@click.pass_obj
-def prune(context: CliContext, days: int, yes: bool) -> None:
-    """Delete ended conversations that were last used more than --days ago."""
+def _prune(context: CliContext, days: int, yes: bool) -> None:
     if not yes:
         confirm(context.said("Delete conversations that were last used more than {days} days ago?", days=days))
     removed = ask(context, "sessions.prune", days=days).fields.get("removed")
@@ -86,7 +79,7 @@ sessions_command = group_of(
         command_of(SessionOperations.rename, _show_title),
         command_of(SessionOperations.archive, _show_archived),
         list_sessions,
-        export,
-        prune,
+        command_from(SessionOperations.export, _export, _OUTPUT),
+        command_from(SessionOperations.prune, _prune, YES),
     ],
 )

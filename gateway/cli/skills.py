@@ -12,19 +12,11 @@ from agent.model.base import Json
 from gateway.handlers.agents import SkillOperations
 from gateway.terminal.confirm import confirm
 from gateway.terminal.context import CliContext, print_json
-from gateway.terminal.operations import group_of
+from gateway.terminal.operations import YES, command_from, group_of
 from gateway.terminal.rpc import ask
 
-_AGENT = click.option("--agent", help="The agent's name; default: the main one.")
 
-
-@click.command()
-@click.argument("name")
-@_AGENT
-@click.option("--yes", is_flag=True, help="Don't ask.")
-@click.pass_obj
-def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> None:
-    """Let a skill hold as a rule, as its text is now."""
+def _approve(context: CliContext, name: str, agent: str | None, yes: bool) -> None:
     shown = ask(context, "skills.show", name=name, agent=agent).fields
     if not shown.get("waits"):
         return click.echo(context.said("{name} waits for no yes.", name=name))
@@ -36,7 +28,7 @@ def approve(context: CliContext, name: str, agent: str | None, yes: bool) -> Non
 
 
 @click.command()
-@_AGENT
+@click.option("--agent", help="The agent's name; default: the main one.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def check(context: CliContext, agent: str | None, as_json: bool) -> None:
@@ -64,5 +56,8 @@ def _faults(row: dict[str, Json]) -> list[str]:
 
 
 skills_command = group_of(
-    "skills", "See what Daybook has learned to do, and what is missing.", [SkillOperations], [approve, check]
+    "skills",
+    "See what Daybook has learned to do, and what is missing.",
+    [SkillOperations],
+    [command_from(SkillOperations.approve, _approve, YES), check],
 )

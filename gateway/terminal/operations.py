@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from agent.languages.sentences import translated
 from agent.model.base import Json
-from gateway.operations import Argument, BadParameters, OperationGroup, Parameters, Shown, operation_of
+from gateway.operations import Argument, BadParameters, Operation, OperationGroup, Parameters, Shown, operation_of
 from gateway.rpc.protocol import Params
 from gateway.terminal.context import CliContext, print_json
 from gateway.terminal.rpc import Call, RpcAnswer, ask_beside
@@ -23,6 +23,7 @@ from gateway.terminal.table import print_table
 
 Show: TypeAlias = Callable[[CliContext, RpcAnswer], None]
 JSON = click.Option(["--json", "as_json"], is_flag=True, help="One JSON document.")
+YES = click.Option(["--yes"], is_flag=True, help="Don't ask.")
 
 
 def group_of(
@@ -67,8 +68,21 @@ def command_of(
             sys.exit(1)
 
     params = [*options_of(operation.parameters), JSON]
-    name = name or operation.name.rpartition(".")[2]
-    return click.Command(name, callback=call, params=params, help=help or operation.help)
+    return click.Command(name or _word(operation), callback=call, params=params, help=help or operation.help)
+
+
+def command_from(
+    method: Callable[..., Awaitable[Json]], run: Callable[..., None], *options: click.Option
+) -> click.Command:
+    """The command of an operation that does more than ask and show: `run` takes the context, and by name what was
+    typed, also for `options`."""
+    operation = operation_of(method)
+    params = [*options_of(operation.parameters), *options]
+    return click.Command(_word(operation), callback=click.pass_obj(run), params=params, help=operation.help)
+
+
+def _word(operation: Operation) -> str:
+    return operation.name.rpartition(".")[2]
 
 
 def _sent(value: Any) -> Json:
@@ -100,7 +114,8 @@ def _option(flag: str, field: FieldInfo) -> click.Option:
     elif field.annotation is int:
         kind = click.IntRange(min=1)  # no operation takes less
     metavar = "YYYY-MM-DD" if date in get_args(field.annotation) else None
-    default, help = field.default or None, field.description or None
+    default = None if field.is_required() else field.default or None
+    help = field.description or None
     return click.Option(
         [flag], type=kind, required=field.is_required(), default=default, show_default=True, metavar=metavar, help=help
     )

@@ -15,12 +15,13 @@ from agent.model.base import Json
 from agent.model.tokens import estimate_tool
 from gateway.features.mcp.config import LocalMcpServer, RemoteMcpServer, WithMcp
 from gateway.features.mcp.kept import KeptMcp
-from gateway.features.mcp.operations import login_json, no_server
+from gateway.features.mcp.operations import McpOperations, login_json, no_server
 from gateway.features.mcp.schemas import RemoteTool
 from gateway.features.mcp.servers import McpServers, ServerProbe, probe
 from gateway.rpc.protocol import OperationError, Params
 from gateway.terminal.browser import has_browser, open_link
 from gateway.terminal.context import CliContext, CommandFailed, print_json, run
+from gateway.terminal.operations import command_from, group_of
 from gateway.terminal.rpc import Call, ask, ask_beside
 from gateway.terminal.stdin import InputLines
 from gateway.terminal.table import print_table
@@ -29,12 +30,7 @@ _SHOWN = 80
 _AGENT = click.option("--agent", help="The agent's name; default: the main one.")
 
 
-@click.group("mcp")
-def mcp_command() -> None:
-    """See and test the MCP servers whose tools Daybook uses."""
-
-
-@mcp_command.command("list")
+@click.command("list")
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
@@ -63,7 +59,7 @@ def list_servers(context: CliContext, agent: str | None, as_json: bool) -> None:
             len(listed) if isinstance(listed := row["tools"], list) else context.said("unknown"),
             ", ".join(config.scopes),
             row["ask"],
-            context.said_of(_login(row)),
+            context.said_of(_login_of(row)),
             row["where"],
         )
         for row, config in zip(found, _configured(context, agent).values(), strict=True)
@@ -74,7 +70,7 @@ def list_servers(context: CliContext, agent: str | None, as_json: bool) -> None:
     return print_table(heads, lines, context.said("No servers yet. Put them under `tools.mcp` in config.yaml."))
 
 
-@mcp_command.command()
+@click.command()
 @click.argument("name")
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
@@ -113,29 +109,17 @@ def test(context: CliContext, name: str, agent: str | None, as_json: bool) -> No
         sys.exit(1)
 
 
-@mcp_command.command()
-@click.argument("name")
-@_AGENT
-@click.pass_obj
-def login(context: CliContext, name: str, agent: str | None) -> None:
-    """Log in at the server NAME by a link that you open in a browser, on any computer."""
+def _login(context: CliContext, name: str, agent: str | None) -> None:
     params: Params = {"name": name, "agent": agent or ""}
-    found = ask_beside(context, "mcp.login", params, partial(_guide, context, params)).value
-    outcome = found if isinstance(found, Mapping) else {}
+    outcome = ask_beside(context, "mcp.login", params, partial(_guide, context, params)).fields
     if problem := outcome.get("problem"):
         raise CommandFailed(Sentence("You are logged in at {host}, but: {why}.", host=outcome.get("host"), why=problem))
     known = {"name": name, "host": outcome.get("host"), "count": outcome.get("tools")}
     click.echo(context.said("You are logged in at {host}. {name} has {count} tools.", **known))
 
 
-@mcp_command.command()
-@click.argument("name")
-@_AGENT
-@click.pass_obj
-def logout(context: CliContext, name: str, agent: str | None) -> None:
-    """Forget the login at the server NAME."""
-    found = ask(context, "mcp.logout", name=name, agent=agent or "").value
-    was_there = isinstance(found, Mapping) and found.get("done") is True
+def _logout(context: CliContext, name: str, agent: str | None) -> None:
+    was_there = ask(context, "mcp.logout", name=name, agent=agent or "").fields.get("done")
     was_not = context.said("Daybook was not logged in at {name}.", name=name)
     click.echo(context.said("Daybook is logged out of {name}.", name=name) if was_there else was_not)
 
@@ -190,7 +174,20 @@ def _is_wanted(config: LocalMcpServer | RemoteMcpServer, tool: str) -> bool:
     return not config.tools or tool in config.tools
 
 
-def _login(server: Mapping[str, Json]) -> str:
+def _login_of(server: Mapping[str, Json]) -> str:
     if server["login"] == "needed":
         return Sentence("needed")
     return Sentence("at {host}", host=host) if (host := server["login_host"]) else ""
+
+
+mcp_command = group_of(
+    "mcp",
+    "See and test the MCP servers whose tools Daybook uses.",
+    [McpOperations],
+    [
+        list_servers,
+        test,
+        command_from(McpOperations.login, _login),
+        command_from(McpOperations.logout, _logout),
+    ],
+)
