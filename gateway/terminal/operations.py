@@ -114,10 +114,11 @@ def _option(flag: str, field: FieldInfo) -> click.Option:
     elif field.annotation is int:
         kind = click.IntRange(min=1)  # no operation takes less
     metavar = "YYYY-MM-DD" if date in get_args(field.annotation) else None
-    default = None if field.is_required() else field.default or None
+    # None would be a default, too
+    default: dict[str, Any] = {} if field.is_required() else {"default": field.default or None}
     help = field.description or None
     return click.Option(
-        [flag], type=kind, required=field.is_required(), default=default, show_default=True, metavar=metavar, help=help
+        [flag], type=kind, required=field.is_required(), show_default=True, metavar=metavar, help=help, **default
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 import click
 import pytest
+from click.testing import CliRunner
 from pydantic import AfterValidator, Field, model_validator
 
 from agent.languages.sentences import Sentence
@@ -64,6 +65,10 @@ class FruitOperations(OperationGroup):
     async def rename(self, name: Annotated[str, Argument("[NEW NAME]", many=True)], note: object) -> Json:
         return [name, note is None]
 
+    @operation("fruit.prune")
+    async def prune(self, days: Annotated[int, Field(ge=1, description="How many.")]) -> Json:
+        return days
+
 
 async def called(name: str, /, **given: Json) -> Json:
     return await FruitOperations().table()[name](given)
@@ -107,6 +112,11 @@ def test_its_command_takes_what_people_may_type() -> None:
     assert [parameter.name for parameter in command.params] == ["id", "colour", "n", "as_json"]
     (name, _) = command_of(FruitOperations.rename).params
     assert isinstance(name, click.Argument) and (name.nargs, name.required) == (-1, False)
+
+
+def test_an_option_without_a_default_must_be_typed() -> None:
+    done = CliRunner().invoke(command_of(FruitOperations.prune), [])
+    assert done.exit_code == 2 and "Missing option '--days'" in done.output
 
 
 def test_the_page_may_call_what_is_marked() -> None:
