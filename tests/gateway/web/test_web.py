@@ -276,10 +276,10 @@ async def test_the_host_reports_where_the_page_is(database: Database, caplog: py
     host = GatewayWebHost("127.0.0.1", "state/web-token", {}, [], database, CLOCK)
     with caplog.at_level("INFO"):
         host.listens("http://127.0.0.1:1")
-    assert await host.address_json({}) == {"address": "http://127.0.0.1:1", "why": ""}
+    assert await host.address_json() == {"address": "http://127.0.0.1:1", "why": ""}
     assert "http://127.0.0.1:1" in caplog.text and "state/web-token" in caplog.text
     host.listens("")
-    assert await host.address_json({}) == {"address": "", "why": ""} and host.begun.is_set()
+    assert await host.address_json() == {"address": "", "why": ""} and host.begun.is_set()
 
 
 def test_figures_are_in_prometheus_format() -> None:
