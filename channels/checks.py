@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import socket
 import ssl
@@ -111,14 +110,16 @@ class ProbeReply:
 
     @classmethod
     async def of(cls, status: int, date: str | None, body: AsyncIterator[bytes]) -> ProbeReply:
+        from channels.json_fields import load_json  # noqa: PLC0415 (it loads what reads Markdown; rare)
+
         data = bytearray()
         async for piece in body:
             data += piece
             if len(data) >= _MOST:
                 break
         try:
-            value = json.loads(bytes(data[:_MOST]))
-        except (ValueError, RecursionError):
+            value = load_json(bytes(data[:_MOST]))
+        except ValueError:
             value = None
         return cls(status, body=value if isinstance(value, dict) else {}, date=_date(date))
 

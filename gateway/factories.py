@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -166,6 +166,14 @@ def tokens(config: Config) -> dict[str, str]:
     return {name: channel.secret for name, channel in config.channels.platforms.items() if channel.is_on}
 
 
+@contextmanager
+def _lean_imports() -> Iterator[None]:
+    """python-telegram-bot loads a command line of httpx where it finds pygments (6 MB, 40 ms), and what reads a
+    person's passport where it finds cryptography (4 MB)."""
+    with without_collector(), without_package("pygments"), without_package("cryptography"):
+        yield
+
+
 def build_channels(
     config: Config,
     menu: Sequence[CommandInfo],
@@ -179,9 +187,7 @@ def build_channels(
 ) -> list[Channel]:
     """`parts` runs the connections of a channel that has several; `is_shared`: other gateways do, too."""
     channels: list[Channel] = []
-    # python-telegram-bot loads a command line of httpx where it finds pygments (6 MB, 40 ms), and what reads a person's
-    # passport where it finds cryptography (4 MB).
-    with without_collector(), without_package("pygments"), without_package("cryptography"):
+    with _lean_imports():
         for name, channel in config.channels.platforms.items():
             if channel.is_on:
                 seen = StoredPositions(database, name)

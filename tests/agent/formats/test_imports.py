@@ -26,10 +26,13 @@ def test_a_package_that_is_in_use_stays() -> None:
 
 
 def test_telegram_is_loaded_without_the_command_line_of_its_http_client() -> None:
-    code = (
-        "import sys; from gateway.factories import _loaded; _loaded('telegram');"
-        "print('httpx' in sys.modules, 'rich' in sys.modules)"
-    )
+    code = """
+import sys
+from gateway.factories import _lean_imports
+with _lean_imports():
+    import channels.telegram.channel
+print('httpx' in sys.modules, 'rich' in sys.modules)
+"""
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split() == [
         b"True",
         b"False",
